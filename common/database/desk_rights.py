@@ -87,7 +87,6 @@ _UPDATES: Mapping[str, str] = {
 _FUNCTIONS = rights.FUNCTIONS - {
     "funding_find_link",
     "payments_find_link",
-    "balance_post_many",
     "tenants_find_key",
     "tenants_link_state_of_mail",
     "tenants_link_states",

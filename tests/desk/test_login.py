@@ -15,11 +15,14 @@ from django.urls import reverse
 from common.database import job_doors, jobs
 from desk.door import DeskLogin
 from payments.models import PaymentConfirmation
+from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, Invitation, Role, User
-from tests.builders import NOW, browser_of, make_staff
+from tests.builders import NOW, browser_of, make_endpoint, make_staff
 from tests.dashboard.account.test_second_factor import SECRET, code_of
 from tests.payments.builders import fund, pay
 from tests.settings import DATABASE_APPLICATION_ROLE
+from webhooks.models import DisabledReason
+from webhooks.services import endpoints
 
 pytestmark = pytest.mark.django_db
 
@@ -88,6 +91,17 @@ def refused(act):
     denied = pytest.raises(ProgrammingError, match="row-level security")
     with job_doors.of(jobs.DESK), denied, transaction.atomic():
         act()
+
+
+def test_an_endpoint_is_switched_off_and_on_without_its_secret(acme):
+    """What else staff do has its stories in `tests.crashes`."""
+    which = {"tenant_id": acme.pk, "endpoint_id": make_endpoint(acme).pk}
+
+    with job_doors.of(jobs.DESK):
+        off = endpoints.disable(reason=DisabledReason.STAFF, actor=SYSTEM, now=NOW, **which)
+        on = endpoints.enable(actor=SYSTEM, now=NOW, **which)
+
+    assert (off, on.status) == (True, "enabled")
 
 
 class TestWhatStaffWrite:

@@ -11,6 +11,7 @@ from typing import Any
 from django.db import transaction
 
 from common import clock, crypto, ids
+from common.database import undisclosed
 from common.errors import NotFound
 from tenants.actors import Actor
 from tenants.models import Tenant
@@ -196,7 +197,7 @@ def rotate_secret(
     """
     if not timedelta(0) <= overlap <= OVERLAP_MAX:
         raise InvalidSecretOverlap("The overlap must be 0 to 7 days.", field="overlapSeconds")
-    endpoint = _locked(tenant_id, endpoint_id)
+    endpoint = _locked(tenant_id, endpoint_id, with_secrets=True)
     if secret and secret == _secret_of(endpoint):
         return WithSecret(endpoint, secret)
     if overlap:
@@ -244,8 +245,13 @@ def check_events(events: Sequence[str]) -> None:
         raise InvalidWebhookEvents("An event is listed twice.", field="events")
 
 
-def _locked(tenant_id: str, endpoint_id: str, *, with_removed: bool = False) -> WebhookEndpoint:
+def _locked(
+    tenant_id: str, endpoint_id: str, *, with_removed: bool = False, with_secrets: bool = False
+) -> WebhookEndpoint:
+    """Without its secrets, unless the caller needs them: not every login reads them."""
     known = WebhookEndpoint.objects.filter(tenant_id=tenant_id)
+    if not with_secrets:
+        known = undisclosed.of(known)
     if not with_removed:
         known = known.exclude(status=EndpointStatus.REMOVED)
     rows = known.select_for_update(no_key=True)

@@ -204,6 +204,7 @@ FUNCTIONS: dict[str, list[str]] = {
         "balance_change_pending",
         "balance_open",
         "balance_post",
+        "balance_post_many",
         "tenants_find_person",
         "tenants_has_password",
         "tenants_name_people",
