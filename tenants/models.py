@@ -292,6 +292,14 @@ class OutgoingEmail(Leased):
                 condition=Q(next_attempt_at__isnull=False),
             ),
         )
+        # The link that an e-mail brings can be made while it waits, and not once more (0190).
+        triggers = (
+            pgtrigger.Protect(
+                name="ended_email_stays",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__next_attempt_at__isnull=True),
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.template} to {self.to}"

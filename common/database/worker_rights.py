@@ -109,6 +109,25 @@ _SOME: Mapping[str, Rights] = {
     "tenants_user": READ_ONLY,
     "webhooks_webhookendpoint": READ_ONLY,  # the dispatcher's login switches them off
 }
+# What people decided, and whose word it is: a worker changes the rest of such a row.
+_DECIDED: Mapping[str, frozenset[str]] = {
+    "ach_achreversal": frozenset({"decided_at", "decided_by", "proposed_at", "proposed_by"}),
+    "ach_originator": frozenset({"daily_credit_max"}),
+    "ach_outfile": frozenset({"first_released_at", "first_released_by", "released_by"}),
+    "ach_spokenanswer": frozenset({"decided_by", "proposed_at", "proposed_by"}),
+    "funding_fundingtransaction": frozenset(
+        {"confirmed_at", "created_by_id", "created_by_type", "requires_confirmation"}
+    ),
+    "payments_payment": frozenset(
+        {
+            "confirmed_at",
+            "created_by_id",
+            "created_by_type",
+            "requires_confirmation",
+            "second_look_at",
+        }
+    ),
+}
 # It opens the lines to banks.
 _READ_ALL = frozenset({"ach_achkey"})
 _MAILS_WITH_LINKS = "('password_reset', 'staff_enrolment', 'enrolment')"
@@ -150,5 +169,13 @@ def _of_table(name: str, given: Rights) -> Rights:
     if name in _NEVER:
         return NONE
     left = READ_ONLY if name in _ONLY_READ else _SOME.get(name, given)
+    if decided := _DECIDED.get(name):
+        left = left._replace(update=_but(name, left.update, decided))
     hidden = None if name in _READ_ALL else rights.SECRETS.get(name)
     return left._replace(read=rights.columns_but(name, hidden)) if hidden else left
+
+
+def _but(table: str, update: bool | tuple[str, ...], decided: frozenset[str]) -> tuple[str, ...]:
+    """The columns that may be changed, without those that people decide."""
+    columns = rights.columns_but(table, frozenset()) if update is True else update or ()
+    return tuple(column for column in columns if column not in decided)

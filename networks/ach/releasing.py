@@ -252,11 +252,13 @@ def _is_going(file: OutFile) -> bool:
 
 
 def _let_go(file: OutFile, how: Release, by: str, now: datetime) -> None:
+    # A worker lets files go by a rule, and may name nobody.
+    who = {"released_by": by} if by else {}
     FILE_STATES.advance(
         file,
         FileStatus.RELEASED,
         released_at=now,
-        released_by=by,
         released_how=how,
         next_attempt_at=now,
+        **who,
     )

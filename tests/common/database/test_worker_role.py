@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from django.conf import settings
-from django.db import ProgrammingError, connection, transaction
+from django.db import DatabaseError, ProgrammingError, connection, transaction
 
 from common.clock import utc_now
 from common.database import job_doors, jobs
@@ -185,3 +185,41 @@ def test_a_worker_process_follows(monkeypatch):
     job_doors.become(jobs.WORKER)
 
     assert known["USER"] == settings.DATABASE_JOBS[jobs.WORKER]["USER"]
+
+
+class TestWhatPeopleDecided:
+    @pytest.mark.parametrize(
+        "change",
+        [
+            "payments_payment SET confirmed_at = now()",
+            "payments_payment SET created_by_id = 'usr_1'",
+            "payments_payment SET requires_confirmation = false",
+            "payments_payment SET second_look_at = NULL",
+            "funding_fundingtransaction SET requires_confirmation = false",
+            "ach_outfile SET first_released_by = 'usr_1'",
+            "ach_outfile SET released_by = 'usr_2'",
+            "ach_achreversal SET decided_by = 'usr_1'",
+            "ach_spokenanswer SET decided_by = 'usr_1'",
+            "ach_originator SET daily_credit_max = NULL",
+        ],
+    )
+    def test_are_not_a_workers(self, db, change):
+        refused(f"UPDATE {change} WHERE false")
+
+
+class TestLinksOfMails:
+    def test_are_made_while_the_mail_waits_and_not_once_more(self, acme):
+        person = make_person()
+        queue_password_reset(user=person, now=NOW)
+        mail = OutgoingEmail.objects.get(template="password_reset")
+        assert as_worker(STATE, mail=mail.pk)
+
+        emails.send_due(now=NOW)
+
+        assert as_worker(STATE, mail=mail.pk) == []
+        again = (
+            "UPDATE tenants_outgoingemail SET next_attempt_at = '2099-01-01' WHERE id = %(mail)s"
+        )
+        with pytest.raises(DatabaseError, match="Cannot update rows"):
+            as_worker(again, mail=mail.pk)
+        assert as_worker(STATE, mail=mail.pk) == []

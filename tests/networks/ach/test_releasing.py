@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
+from django.db import DatabaseError, connection, transaction
 from structlog.testing import capture_logs
 
+from common.database import job_doors, jobs
 from networks.ach import building, errors, freezing, releasing
 from networks.ach.models import AchEntry, OutFile
 from networks.ach.releasing import hold, release, release_first, unhold
@@ -99,6 +101,22 @@ class TestRelease:
         file = built()
 
         assert (file.status, file.released_how) == expected
+
+    def test_in_the_names_of_people_is_refused_to_a_worker(self):
+        file = built()
+
+        with (
+            pytest.raises(DatabaseError, match="permission denied"),
+            job_doors.of(jobs.WORKER),
+            transaction.atomic(),
+            connection.cursor() as cursor,
+        ):
+            cursor.execute(
+                "UPDATE ach_outfile SET status = 'released', released_how = 'people',"
+                " first_released_by = %s, released_by = %s WHERE id = %s",
+                [ADA, BOB, file.pk],
+            )
+        assert the_file().status == "built"
 
     def test_of_what_is_gone_is_refused(self):
         with pytest.raises(errors.FileNotThere):
