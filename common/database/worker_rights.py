@@ -131,12 +131,12 @@ _DECIDED: Mapping[str, frozenset[str]] = {
 # It opens the lines to banks.
 _READ_ALL = frozenset({"ach_achkey"})
 _MAILS_WITH_LINKS = "('password_reset', 'staff_enrolment', 'enrolment')"
-_IS_SYSTEMS = "actor_type = 'system'"
+_IS_NOBODYS = "actor_type IN ('system', 'network')"
 _INSERTS: Mapping[str, str] = {
     "funding_confirmation": "decision = 'open'",
     "payments_paymentconfirmation": "decision = 'open'",
     # Any other line would say that a person did it, or is behind a key.
-    "tenants_auditevent": _IS_SYSTEMS,
+    "tenants_auditevent": _IS_NOBODYS,
     # Only who asked for such a link is mailed one.
     "tenants_outgoingemail": f"template NOT IN {_MAILS_WITH_LINKS}",
 }

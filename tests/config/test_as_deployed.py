@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from django.test import Client
+from django.test import Client, override_settings
 
 from tests.builders import make_member
 from tests.config.test_environment import PRODUCTION
@@ -32,16 +32,15 @@ SETTINGS = (
 
 
 @pytest.fixture
-def deployed(start, settings, acme):
+def deployed(start, acme):
     """A browser of a deployment behind one proxy, which ended TLS."""
     production = start(**PRODUCTION)
-    for name in SETTINGS:
-        setattr(settings, name, getattr(production, name))
-    settings.ALLOWED_HOSTS = ["ballast.example"]
+    deployed = {name: getattr(production, name) for name in SETTINGS}
     dana = make_member(acme, email="dana@acme.example")
     dana.set_password(PASSWORD)
     dana.save(update_fields=["password"])
-    return Client(SERVER_NAME="ballast.example", HTTP_X_FORWARDED_PROTO="https")
+    with override_settings(**deployed, ALLOWED_HOSTS=["ballast.example"]):
+        yield Client(SERVER_NAME="ballast.example", HTTP_X_FORWARDED_PROTO="https")
 
 
 def sign_in(browser):

@@ -191,7 +191,7 @@ class TestNobodyWhoCouldAnswer:
 
     def test_a_member_asks_while_the_owners_account_is_closed(self, live, owner, lee):
         support = make_staff("sam@ballast.example")
-        closing.close(user_id=owner.pk, actor=user(support.pk), now=NOW)
+        closing.close(user_id=owner.pk, actor=staff(support.pk), now=NOW)
 
         assert asked_about(order(live, user(lee.pk), now=NOW + 2 * DAY)) == []
 

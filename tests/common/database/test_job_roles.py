@@ -149,6 +149,21 @@ TABLES = {
             if application != "not even read" and name not in NEVER_OF_WORKERS
         },
         **dict.fromkeys(ONLY_READ_BY_WORKERS, "R"),
+        "ach_achreversal": "RIU(effective_at id refusal status)",
+        "ach_originator": "RIU(but created_at daily_credit_max rail_id tenant_id)",
+        "ach_outfile": (
+            "RIU(but created_at cutoff_at file_date file_time first_released_at first_released_by"
+            " immediate_origin kind modifier rail_id released_by version_id)"
+        ),
+        "ach_spokenanswer": "RIU(decided_at id status)",
+        "funding_fundingtransaction": (
+            "RIU(but amount created_by_id created_by_type currency method requires_confirmation"
+            " retry_of_id source_id speed tenant_id trigger)"
+        ),
+        "payments_payment": (
+            "RIU(but amount confirmed_at counted_for created_by_id created_by_type currency method"
+            " network recipient_id requires_confirmation second_look_at speed tenant_id)"
+        ),
         "funding_autofundingconfig": (
             "RU(failures_in_a_row last_decline_reason last_triggered_at low_since paused_reason"
             " paused_until)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from django.conf import settings
-from django.db import DatabaseError, ProgrammingError, connection, transaction
+from django.db import DatabaseError, ProgrammingError, connection, connections, transaction
 
 from common.clock import utc_now
 from common.database import job_doors, jobs
@@ -167,6 +167,7 @@ class TestDecisions:
 
 def test_without_a_login_tasks_work_as_the_product(settings):
     settings.DATABASE_JOBS = {}
+    app.loader.import_default_modules()
     queue_password_reset(user=make_person(), now=utc_now())
 
     app.tasks["tenants.send_due_emails"]()
@@ -176,8 +177,6 @@ def test_without_a_login_tasks_work_as_the_product(settings):
 
 def test_a_worker_process_follows(monkeypatch):
     """What Celery tells the process before it connects."""
-    from django.db import connections
-
     known = dict(connections.settings["default"])
     monkeypatch.setitem(connections.settings, "default", known)
     monkeypatch.setattr(connections, "close_all", lambda: None)
