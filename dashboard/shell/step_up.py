@@ -61,7 +61,7 @@ def _asks(request: HttpRequest) -> HttpResponse | None:
 def needs_proof(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """A view whose changes are made by somebody who proved recently who they are."""
 
-    @sensitive_post_parameters(*_FIELDS)
+    @sensitive_post_parameters(*_FIELDS, proofs.TOKEN_FIELD)
     @functools.wraps(view)
     def proven(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         return asks(request) or view(request, *args, **kwargs)

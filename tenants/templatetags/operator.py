@@ -19,8 +19,8 @@ register = template.Library()
 
 @register.filter
 def squeezed(page: SafeString) -> SafeString:
-    """The page without the blank lines and indents of its templates, a quarter of what unfold
-    sends. Text that keeps its lines stays as it is."""
+    """The page without the blank lines and indents of its templates. Text that keeps its lines
+    stays as it is."""
     parts = _KEEPS_LINES.split(page)  # every second one is such a text
     parts[::2] = [_INDENT.sub("\n", part) for part in parts[::2]]
     return mark_safe("".join(parts))  # noqa: S308  # a rendered template

@@ -1,4 +1,4 @@
-"""Lists of the desk stay small: at most 100 KB of HTML with fifty rows (they had up to 450)."""
+"""Lists of the desk stay small: at most 100 KB of HTML with fifty rows (they had up to 422)."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ HOUR = timedelta(hours=1)
 END = NOW + 72 * HOUR
 OWNER = "owner@acme.example"
 CHECKER = "checker@acme.example"
+DANA, LEE = "dana@acme.example", "lee@acme.example"
 PROGRAM = api_key("key_1")
 
 

@@ -10,7 +10,7 @@ from payments.services import approval_settings
 from tenants.actors import SYSTEM
 from tenants.models import Mode, Role
 from tests.builders import NOW, make_member, make_tenant
-from tests.payments.asking import CHECKER, OWNER, order
+from tests.payments.asking import CHECKER, DANA, LEE, OWNER, order
 from tests.payments.builders import fund
 
 
@@ -67,3 +67,21 @@ def limited(db, connect, settings):
 def lone_owner(limited):
     """The only one who approves there."""
     return make_member(limited, email=OWNER, role=Role.OWNER)
+
+
+@pytest.fixture
+def team(db):
+    """Up to $10.00 nobody is asked. In the sandbox, whose bank takes what is sent."""
+    tenant = make_tenant()
+    approval_settings.set_threshold(tenant_id=tenant.pk, threshold=1_000, actor=SYSTEM, now=NOW)
+    return tenant
+
+
+@pytest.fixture
+def dana(team):
+    return make_member(team, email=DANA, role=Role.OWNER)
+
+
+@pytest.fixture
+def lee(team):
+    return make_member(team, email=LEE, role=Role.OWNER)

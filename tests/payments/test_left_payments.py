@@ -10,13 +10,14 @@ from approvals import answers
 from approvals.errors import NotAnApprover
 from approvals.policies import Approver
 from payments.models import Payment, PaymentConfirmation
-from payments.services import approval_settings, approvals, orders, waiting
+from payments.services import approvals, orders, waiting
 from payments.states import PaymentStatus
 from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM, api_key, staff, user
 from tenants.models import AuditEvent, OutgoingEmail, Role
 from tenants.services import accounts, closing, keys, members
 from tests.builders import NOW, make_member, make_staff, make_tenant
+from tests.payments.asking import DANA, LEE
 from tests.payments.builders import account, fund
 from transfers import holds, submission
 
@@ -25,25 +26,6 @@ pytestmark = pytest.mark.usefixtures("books_balance")
 MINUTE = timedelta(minutes=1)
 LATER = NOW + MINUTE
 SMALL = 900
-DANA, LEE = "dana@acme.example", "lee@acme.example"
-
-
-@pytest.fixture
-def team(db):
-    """Up to $10.00 nobody is asked. In the sandbox, whose bank takes what is sent."""
-    tenant = make_tenant()
-    approval_settings.set_threshold(tenant_id=tenant.pk, threshold=1_000, actor=SYSTEM, now=NOW)
-    return tenant
-
-
-@pytest.fixture
-def dana(team):
-    return make_member(team, email=DANA, role=Role.OWNER)
-
-
-@pytest.fixture
-def lee(team):
-    return make_member(team, email=LEE, role=Role.OWNER)
 
 
 def pay(tenant, actor, *, amount=SMALL, wait=False, now=NOW):

@@ -8,34 +8,17 @@ import pytest
 from django.core.management import call_command
 
 from payments.models import Payment, PaymentConfirmation
-from payments.services import approval_policy, approval_settings, left_payments
+from payments.services import approval_policy, left_payments
 from payments.states import PaymentStatus
-from tenants.actors import SYSTEM, api_key, user
-from tenants.models import AuditEvent, Role
+from tenants.actors import api_key, user
+from tenants.models import AuditEvent
 from tenants.services import keys
-from tests.builders import NOW, browser_of, make_member, make_staff, make_tenant
+from tests.builders import NOW, browser_of, make_staff
+from tests.payments.asking import LEE
 from tests.payments.builders import fund
-from tests.payments.test_left_payments import DANA, LATER, LEE, answer, leave, pay, run, standing
+from tests.payments.test_left_payments import LATER, answer, leave, pay, run, standing
 
 pytestmark = pytest.mark.usefixtures("books_balance")
-
-
-@pytest.fixture
-def team(db):
-    """Up to $10.00 nobody is asked."""
-    tenant = make_tenant()
-    approval_settings.set_threshold(tenant_id=tenant.pk, threshold=1_000, actor=SYSTEM, now=NOW)
-    return tenant
-
-
-@pytest.fixture
-def dana(team):
-    return make_member(team, email=DANA, role=Role.OWNER)
-
-
-@pytest.fixture
-def lee(team):
-    return make_member(team, email=LEE, role=Role.OWNER)
 
 
 @pytest.fixture
