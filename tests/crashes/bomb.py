@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
+from django.db import connection as django_connection
 from psycopg import Connection
 
 from common.engine.postgresql import direct, fast, prepared
@@ -89,7 +90,7 @@ def end(connection: Connection[Any]) -> None:
     closing = select.poll()
     closing.register(connection.fileno(), select.POLLRDHUP)  # its last act is to close the socket
     try:
-        _elsewhere(connection).execute(_END, (connection.info.backend_pid,))
+        _elsewhere().execute(_END, (connection.info.backend_pid,))
     except psycopg.Error as error:  # the product must not take it for its own
         raise AssertionError(f"the bomb does not work: {error}") from error
     assert closing.poll(_WAIT_MS), "the server's process did not end"
@@ -113,16 +114,14 @@ class _Elsewhere:
     connection: psycopg.Connection[Any] | None = None
 
 
-def _elsewhere(connection: Connection[Any]) -> psycopg.Connection[Any]:
-    """A connection of our own to the same server, outside of every test database."""
+def _elsewhere() -> psycopg.Connection[Any]:
+    """A connection of our own to the same server, outside of every test database.
+
+    It belongs to the superuser, who alone may end what each of the product's logins has begun.
+    """
     if _Elsewhere.connection is None or _Elsewhere.connection.closed:
-        info = connection.info
-        _Elsewhere.connection = psycopg.connect(
-            host=info.host,
-            port=info.port,
-            user=info.user,
-            password=info.password,
-            dbname="postgres",
-            autocommit=True,
-        )
+        asked = django_connection.get_connection_params()
+        names = ("host", "port", "user", "password")
+        told = {name: asked[name] for name in names if asked.get(name)}
+        _Elsewhere.connection = psycopg.connect(**told, dbname="postgres", autocommit=True)
     return _Elsewhere.connection
