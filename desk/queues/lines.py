@@ -18,6 +18,7 @@ _NAMES = {
     "funding.depositentry": "Micro-deposits",
     "network_inbox.inboundevent": "Messages to apply",
     "payments.payment": "Payments to submit",
+    "seals.auditstream": "Audit log to stream",
     "tenants.outgoingemail": "E-mails",
     "webhooks.webhookdelivery": "Webhook deliveries",
 }

@@ -7,6 +7,7 @@ from django.core.cache import cache
 from common import ticks
 from common.clock import utc_now
 from desk.queues.jobs import job_lines
+from desk.queues.lines import queue_lines
 from tests.builders import make_endpoint, publish
 
 
@@ -40,6 +41,11 @@ class TestJobs:
         cache.clear()
 
         assert line_of("payments.submit_due", utc_now()).words == "Not seen"
+
+
+class TestQueues:
+    def test_are_called_what_people_call_them(self, db):
+        assert [line.name for line in queue_lines(utc_now()) if "." in line.name] == []
 
 
 class TestPage:
