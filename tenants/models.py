@@ -149,6 +149,13 @@ class Membership(models.Model):
         return f"{self.user_id} is {self.role} of {self.tenant_id}"
 
 
+class InvitationManager(models.Manager["Invitation"]):
+    """Leaves out what a link is found by, which nobody reads (decision 0197)."""
+
+    def get_queryset(self) -> models.QuerySet[Invitation]:
+        return super().get_queryset().defer("digest")
+
+
 class Invitation(models.Model):
     """An e-mail address is invited to join the tenant. Only the newest link's digest is stored."""
 
@@ -162,6 +169,8 @@ class Invitation(models.Model):
     expires_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects: ClassVar[InvitationManager] = InvitationManager()
 
     class Meta:
         constraints = (

@@ -28,10 +28,11 @@ from funding.states import FundingStatus
 from tenants import scopes as all_scopes
 from tenants import session_life
 from tenants.actors import SYSTEM, Actor
-from tenants.models import Mode, OutgoingEmail, Role, Tenant, User
+from tenants.models import Invitation, Mode, OutgoingEmail, Role, Tenant, User
 from tenants.services import accounts, keys, staff
 from tenants.session_store import SessionStore
 from tests import document
+from tests.database import owner
 from webhooks import signing
 from webhooks.bodies import BalanceLow, PaymentData
 from webhooks.models import WebhookEndpoint, WebhookEvent
@@ -228,6 +229,12 @@ def enter_as(client: Client, user: User, *, factor: str = "", minutes_ago: int =
     session[AUTHENTICATION_METHODS_SESSION_KEY + "_user"] = user.pk
     session.create()
     client.cookies[settings.SESSION_COOKIE_NAME] = str(session.secret)
+
+
+def stored_invitation() -> dict[str, Any]:
+    """The only one, with the digest of its link, which the product does not read."""
+    with owner.as_owner():
+        return dict(Invitation.objects.values().get())
 
 
 def session_of(client: Client) -> SessionStore:

@@ -58,8 +58,10 @@ FUNCTIONS = frozenset(
         "balance_post_many",
         "funding_find_link",
         "payments_find_link",
+        "tenants_find_invitation",
         "tenants_find_key",
         "tenants_find_person",
+        "tenants_find_session",
         "tenants_has_password",
         "tenants_link_state_of_mail",
         "tenants_link_states",
@@ -71,6 +73,8 @@ NEVER_OF_API = frozenset(
     {
         "funding_find_link",
         "payments_find_link",
+        "tenants_find_invitation",
+        "tenants_find_session",
         "tenants_has_password",
         "tenants_link_state_of_mail",
         "tenants_link_states",
@@ -86,6 +90,8 @@ SECRETS: Mapping[str, frozenset[str]] = {
     "tenants_user": frozenset({"password"}),
     "webhooks_webhookendpoint": frozenset({"previous_secret_token", "secret_token"}),
 }
+# Of them, what a function finds a row by, so that nobody reads it (decision 0197).
+_READ_BY_NOBODY = ("tenants_invitation",)
 NONE = Rights(insert=False, update=False, read=False)
 READ_ONLY = Rights(insert=False, update=False)
 # Tables of packages, whose models cannot declare rights, and tables without a model.
@@ -98,7 +104,8 @@ _ELSEWHERE: Mapping[str, Rights] = {
     "auth_group_permissions": Rights(delete=True),
     "tenants_user_groups": Rights(delete=True),
     "tenants_user_user_permissions": Rights(delete=True),
-    "django_session": Rights(delete=True),
+    # What a session holds, `tenants_find_session` tells (decision 0197).
+    "django_session": Rights(delete=True, read=("expire_date", "session_key")),
     "account_emailaddress": Rights(delete=True),
     "account_emailconfirmation": Rights(delete=True),
     "mfa_authenticator": Rights(delete=True),
@@ -126,6 +133,8 @@ def of_tables() -> dict[str, Rights]:
     """The rights on every table of the installed apps, by its name in the database."""
     known = apps.get_models(include_auto_created=True)
     found = {model._meta.db_table: of_model(model) for model in known}
+    for name in _READ_BY_NOBODY:
+        found[name] = found[name]._replace(read=columns_but(name, SECRETS[name]))
     return {**found, **_ELSEWHERE}
 
 

@@ -150,7 +150,9 @@ _UPDATES: Mapping[str, str] = {
 _FUNCTIONS = rights.FUNCTIONS - {
     "funding_find_link",
     "payments_find_link",
+    "tenants_find_invitation",
     "tenants_find_key",
+    "tenants_find_session",
     "tenants_find_person",
     "tenants_has_password",
     "tenants_link_states",

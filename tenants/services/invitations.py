@@ -14,7 +14,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import CharField, Func, Q, QuerySet, Value
 
 from common import clock
 from common.errors import NotFound
@@ -119,9 +119,9 @@ def find(*, token: str, now: datetime) -> Invitation:
     rows = Invitation.objects.select_related("tenant", "invited_by")
     found = (
         _TOKEN.fullmatch(token)
-        and rows.filter(
-            digest=_digest(token), accepted_at=None, revoked_at=None, expires_at__gt=now
-        ).first()
+        and rows.defer("invited_by__password")
+        .filter(pk=_of_link(token), accepted_at=None, revoked_at=None, expires_at__gt=now)
+        .first()
     )
     if not found:
         raise InvitationClosed("This invitation is no longer open.")
@@ -251,7 +251,7 @@ def _context(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | None:
     )
     if not rows.update(digest=_digest(token)):
         return None
-    shown = rows.select_related("tenant", "invited_by").defer("digest", "invited_by__password")
+    shown = rows.select_related("tenant", "invited_by").defer("invited_by__password")
     invitation = shown.get()
     inviter = invitation.invited_by
     return {
@@ -293,8 +293,7 @@ def _one(tenant_id: str, invitation_id: str) -> Invitation:
 
 
 def _open(tenant_id: str) -> QuerySet[Invitation]:
-    rows = Invitation.objects.filter(tenant_id=tenant_id, accepted_at=None, revoked_at=None)
-    return rows.defer("digest")
+    return Invitation.objects.filter(tenant_id=tenant_id, accepted_at=None, revoked_at=None)
 
 
 def _require_still_owner(tenant_id: str, actor: Actor) -> None:
@@ -306,6 +305,13 @@ def _require_still_owner(tenant_id: str, actor: Actor) -> None:
 def _lock_tenant(tenant_id: str) -> None:
     """Lock the tenant: its invitations are made and used one after the other."""
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+
+
+def _of_link(token: str) -> Func:
+    """The id of the invitation that was mailed with this token, which a function of the owner's
+    finds: no tenant is known yet."""
+    wanted = Value(_digest(token), output_field=CharField())
+    return Func(wanted, function="tenants_find_invitation", output_field=CharField())
 
 
 def _digest(token: str) -> str:

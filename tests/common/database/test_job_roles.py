@@ -254,6 +254,8 @@ REFUSED = {
         "DELETE FROM webhooks_webhookdelivery",
         "SELECT balance_post('btx_x', 'x', 'credit', 5, 0, 'adjustment', 'adj_x', 'x', now())",
         "SELECT * FROM tenants_find_key('x')",
+        "SELECT * FROM tenants_find_session('x')",
+        "SELECT tenants_find_invitation('x')",
     ],
     jobs.AUDIT: [
         "SELECT password FROM tenants_user",
@@ -278,6 +280,8 @@ REFUSED = {
         "SELECT balance_post('btx_x', 'x', 'credit', 5, 0, 'adjustment', 'adj_x', 'x', now())",
         "SELECT balance_open('bal_x', 'x')",
         "SELECT * FROM tenants_find_key('x')",
+        "SELECT * FROM tenants_find_session('x')",
+        "SELECT tenants_find_invitation('x')",
     ],
     jobs.WORKER: [
         "SELECT password FROM tenants_user",
@@ -321,6 +325,8 @@ REFUSED = {
         "INSERT INTO balance_checkpoint SELECT * FROM balance_checkpoint",
         "DELETE FROM tenants_auditevent",
         "SELECT * FROM tenants_find_key('x')",
+        "SELECT * FROM tenants_find_session('x')",
+        "SELECT tenants_find_invitation('x')",
         "SELECT * FROM tenants_find_person('x', 'x')",
     ],
     jobs.DESK: [
@@ -351,6 +357,8 @@ REFUSED = {
         "INSERT INTO balance_checkpoint SELECT * FROM balance_checkpoint",
         "DELETE FROM tenants_auditevent",
         "SELECT * FROM tenants_find_key('x')",
+        "SELECT * FROM tenants_find_session('x')",
+        "SELECT tenants_find_invitation('x')",
         "SELECT * FROM tenants_link_states('x')",
         "SELECT * FROM funding_find_link('x')",
         "SELECT * FROM tenants_link_state_of_mail('x')",

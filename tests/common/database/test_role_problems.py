@@ -115,6 +115,13 @@ class TestReady:
 
         assert differences() == ["too much: INSERT on balance_transaction"]
 
+    def test_of_a_table_misses_no_column_while_the_last_release_reads_all_of_it(self):
+        with owner.as_owner(), connection.cursor() as cursor:
+            role = connection.ops.quote_name(DATABASE_APPLICATION_ROLE)
+            cursor.execute(f"GRANT SELECT ON django_session TO {role}")
+
+        assert differences() == ["too much: SELECT on django_session"]
+
     def test_an_unknown_role_is_refused(self):
         with owner.as_owner(), pytest.raises(grants.UnknownRole):
             grants.grant("nobody_knows")

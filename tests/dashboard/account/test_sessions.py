@@ -7,6 +7,7 @@ from allauth.mfa.totp.internal.auth import TOTP
 from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 
 from tenants.models import User
@@ -15,6 +16,7 @@ from tests.builders import NOW, browser_of, enter_as, make_staff, session_of
 from tests.dashboard.account.test_second_factor import SECRET, code_of, confirm
 from tests.dashboard.account.test_second_factor import enter as enter_as_lee
 from tests.dashboard.account.test_second_factor import lee as lee
+from tests.database import owner
 
 MINUTE = 60
 
@@ -25,6 +27,17 @@ def rewind(client, *, used=0.0, began=0.0):
     session["used_at"] -= used * MINUTE
     session["began_at"] -= began * MINUTE
     session.save()
+
+
+def put(*, copied, into):
+    """Write what one session holds into the row of another one."""
+    with owner.as_owner(), connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE django_session SET session_data = other.session_data"
+            " FROM django_session AS other"
+            " WHERE django_session.session_key = %s AND other.session_key = %s",
+            [into.session_key, copied.session_key],
+        )
 
 
 class TestIdleSessions:
@@ -131,6 +144,33 @@ class TestWhatIsStored:
         assert stored == listed != cookie
         assert thief.get("/dashboard/").status_code == 302
         assert client.get("/dashboard/").status_code == 200
+
+    def test_opens_nothing_in_the_row_of_another_session(self, client, lee, log):
+        """For whoever may write rows, and whose cookie opens one: what is signed is not its key."""
+        enter_as_lee(client)
+        own = SessionStore()
+        own.create()
+        thief = Client()
+        thief.cookies["sessionid"] = str(own.secret)
+
+        put(copied=session_of(client), into=own)
+
+        assert thief.get("/dashboard/").status_code == 302
+        assert client.get("/dashboard/").status_code == 200
+        assert "Session data corrupted" in log.text
+
+    def test_opens_nothing_once_it_is_over_although_it_is_there(self, client, lee):
+        enter_as_lee(client)
+        Session.objects.update(expire_date=NOW)
+
+        assert client.get("/dashboard/").status_code == 302
+        assert Session.objects.exists()
+
+    def test_is_read_by_one_statement(self, client, lee, django_assert_num_queries):
+        enter_as_lee(client)
+
+        with django_assert_num_queries(1):
+            assert session_of(client)["used_at"]
 
     def test_is_another_one_after_signing_in(self, client, lee):
         """Whoever put a cookie into somebody's browser beforehand has nothing by it."""
