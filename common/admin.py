@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
@@ -12,15 +11,16 @@ from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import label_for_field, unquote
 from django.core.exceptions import ValidationError
-from django.core.paginator import Paginator
-from django.db import connection, models
+from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.text import capfirst
 from unfold.admin import ModelAdmin, TabularInline
+from unfold.views import ChangeList
 
+from common.admin_lists import EstimatedPaginator, FoundRows
 from common.database import undisclosed
 from common.errors import DomainError
 from common.money import format_cents
@@ -115,39 +115,6 @@ def whether(column: str, question: str) -> tuple[str, type[admin.FieldListFilter
     return column, type("Whether", (_Whether,), {"question": question})
 
 
-# The estimate for a partitioned table is that of its partitions: the parent has no rows of its own.
-_ESTIMATE = """
-SELECT coalesce(sum(greatest(reltuples, 0)), 0)::bigint
-FROM pg_class
-WHERE relkind = 'r'
-  AND (oid = %(table)s::regclass
-       OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = %(table)s::regclass))
-"""
-
-
-class EstimatedPaginator(Paginator):  # type: ignore[type-arg]
-    """Counts up to `counted_max` rows. For a whole table that is longer, takes PostgreSQL's
-    estimate."""
-
-    counted_max = 10_000  # staff who find more rows narrow the search
-    pages_max = 1_000  # a page skips all rows before it: 100,000 rows are some 50 ms
-
-    @cached_property
-    def count(self) -> int:
-        rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]
-        counted = rows.order_by()[: self.counted_max].count()
-        if counted < self.counted_max or rows.query.where:
-            return counted
-        with connection.cursor() as cursor:
-            cursor.execute(_ESTIMATE, {"table": rows.model._meta.db_table})
-            estimated = cursor.fetchone()
-        return max(counted, int(estimated[0]) if estimated else 0)
-
-    @cached_property
-    def num_pages(self) -> int:
-        return min(super().num_pages, self.pages_max)
-
-
 class FastAdmin(ModelAdmin):
     """Lists that stay fast at millions of rows.
 
@@ -162,6 +129,9 @@ class FastAdmin(ModelAdmin):
     show_full_result_count = False
     # A row of the theme takes some 6 KB of HTML; a hundred made pages of up to 730 KB.
     list_per_page = 50
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return FoundRows
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """The rows, without what opens an account or a line."""

@@ -12,7 +12,7 @@ from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 
 from balance.models import BalanceTransaction
-from common.admin import EstimatedPaginator
+from common.admin_lists import EstimatedPaginator
 from common.ids import new
 from tenants import session_life
 from tenants.models import AuditEvent
@@ -252,6 +252,31 @@ class TestEstimate:
 
         assert (pages.count, pages.num_pages) == (1_200, 1_000)
         assert EstimatedPaginator.counted_max == 10_000
+
+
+class TestWhatIsFound:
+    PATH = "/admin/tenants/tenant/"
+
+    @pytest.fixture
+    def of(self, desk, acme, rival):
+        """The page of a list without its line breaks."""
+        return lambda query="": " ".join(desk.get(self.PATH + query).content.decode().split())
+
+    def test_is_counted_beside_a_link_to_all(self, of):
+        assert '1 result (<a href="?">Show all</a>)' in of("?q=Acme")
+
+    def test_is_not_counted_where_all_is_shown(self, of):
+        page = of()
+
+        assert "Acme" in page
+        assert "results (" not in page
+
+    def test_says_once_that_nothing_matches(self, of):
+        page = of("?q=Nobody")
+
+        assert "Nothing matches" in page
+        assert "results (" not in page
+        assert page.count(">Show all</a>") == 1
 
 
 class TestQueries:
