@@ -16,15 +16,30 @@ _ANY_SCRIPT = {_LATIN, "INHERITED"}
 
 
 def warning(*texts: str) -> str:
-    """A sentence that names the words that mislead, for whoever approves; empty without any."""
+    """For whoever approves: each word that misleads, what it looks like, and which of its letters
+    are not what they look like. Empty without any."""
     words = dict.fromkeys(word for each in texts for word in each.split() if misleads(word))
     if not words:
         return ""
-    named = ", ".join(f"“{word}”" for word in words)
-    return (
-        f"Letters of another alphabet that look like Latin ones are in {named}."
-        " Compare it with the name that you know, letter by letter."
-    )
+    named = " ".join(_explained(word) for word in words)
+    return f"{named} Compare it with the name that you know, letter by letter."
+
+
+def _explained(word: str) -> str:
+    imitating: dict[str, list[str]] = {}
+    for letter in dict.fromkeys(filter(_latin_of, word)):
+        imitating.setdefault(_script_of(letter), []).append(f"“{letter}”")
+    looks = "".join(_latin_of(letter) or letter for letter in word)
+    told = ", and ".join(_named(letters, script) for script, letters in imitating.items())
+    return f"“{word}” is not “{looks}”: {told}."
+
+
+def _named(letters: list[str], script: str) -> str:
+    """`“x” is a Greek letter`, `“x”, “y” and “z” are Greek letters`."""
+    *first, last = letters
+    if first:
+        return f"{', '.join(first)} and {last} are {script} letters"
+    return f"{last} is {'an' if script[0] in 'AEIOU' else 'a'} {script} letter"
 
 
 def address_warning(*addresses: str) -> str:
@@ -77,11 +92,28 @@ def misleads(word: str) -> bool:
     letters, or every one of them where there are none."""
     letters = [letter for letter in word if letter.isalpha()]
     foreign = [letter for letter in letters if categories.alias(letter) not in _ANY_SCRIPT]
-    imitating = [letter for letter in foreign if _looks_latin(letter)]
+    imitating = [letter for letter in foreign if _latin_of(letter)]
     if len(foreign) < len(letters):
         return bool(imitating)
     return bool(letters) and len(imitating) == len(letters)
 
 
-def _looks_latin(letter: str) -> bool:
-    return bool(confusables.is_confusable(letter, preferred_aliases=[_LATIN]))
+@lru_cache(maxsize=1000)
+def _latin_of(letter: str) -> str:
+    """The Latin letter that this one of another script looks like, rather of a to z than another
+    one; empty where it looks like none."""
+    if not letter.isalpha() or categories.alias(letter) in _ANY_SCRIPT:
+        return ""
+    found = confusables.is_confusable(letter, preferred_aliases=[_LATIN])
+    if not found:
+        return ""
+    looks = [str(each["c"]) for each in found[0]["homoglyphs"]]
+    latin = min(looks, key=lambda each: not each.isascii())
+    # Unicode's data know I and l as one: what is a capital letter looks like the capital one.
+    return "I" if latin == "l" and letter.isupper() else latin
+
+
+def _script_of(letter: str) -> str:
+    """`Cyrillic`; `special` of letters without an alphabet, such as those of mathematics."""
+    script = str(categories.alias(letter)).replace("_", " ").title()
+    return "special" if script == "Common" else script

@@ -31,14 +31,37 @@ def test_honest_words_do_not(word):
     assert not lookalikes.misleads(word)
 
 
-def test_the_warning_names_each_word_once():
+def test_the_warning_names_each_word_once_and_what_it_imitates():
     name = f"{CYRILLIC_A}cme Supplies"
 
     warning = lookalikes.warning("Northwind", name, name)
 
-    assert warning.startswith(
-        f"Letters of another alphabet that look like Latin ones are in “{CYRILLIC_A}cme”."
+    assert warning == (
+        f"“{CYRILLIC_A}cme” is not “Acme”: “{CYRILLIC_A}” is a Cyrillic letter."
+        " Compare it with the name that you know, letter by letter."
     )
+
+
+@pytest.mark.parametrize(
+    ("word", "looks", "letters"),
+    [
+        (
+            "\u0410\u0441\u0441\u0435ss",
+            "Access",
+            "“\u0410”, “\u0441” and “\u0435” are Cyrillic letters",
+        ),
+        (
+            "Payr\u03bfll\u0455",
+            "Payrolls",
+            "“\u03bf” is a Greek letter, and “\u0455” is a Cyrillic letter",
+        ),
+        ("\u0555hio", "Ohio", "“\u0555” is an Armenian letter"),
+        ("\u0406nc", "Inc", "“\u0406” is a Cyrillic letter"),
+        ("\U0001d400cme", "Acme", "“\U0001d400” is a special letter"),
+    ],
+)
+def test_each_letter_is_told_with_its_alphabet(word, looks, letters):
+    assert lookalikes.warning(word).startswith(f"“{word}” is not “{looks}”: {letters}. ")
 
 
 class TestAnAddress:

@@ -252,7 +252,7 @@ def test_an_owner_who_is_alone_is_not_told_of_a_second_person(acme, dana, dana_b
 
 class TestAnImitatedName:
     NAME = "\u0410cme Supplies"  # a Cyrillic A
-    WARNING = "Letters of another alphabet that look like Latin ones are in “\u0410cme”"
+    WARNING = "“\u0410cme” is not “Acme”: “\u0410” is a Cyrillic letter."
 
     @pytest.fixture
     def imitated(self, team):

@@ -432,7 +432,7 @@ class TestAnImitatedName:
     """Who removes a member or takes over a key decides by a name that somebody else chose."""
 
     IMITATED = "\u0410cme"  # a Cyrillic A
-    WARNING = f"look like Latin ones are in “{IMITATED}”"
+    WARNING = f"“{IMITATED}” is not “Acme”: “{IMITATED[0]}” is a Cyrillic letter."
 
     def test_of_a_key_is_said_before_it_is_taken_over(self, acme, dana_browser):
         lee = make_member(acme, email="lee@acme.example", role=Role.OWNER)
