@@ -129,6 +129,10 @@ class AdjustmentProposalAdmin(ProposalAdmin):
         terms = dict(chosen)
         return {"tenant_id": terms.pop("tenant").pk, **terms}
 
+    def outcome_words(self, proposal: AdjustmentProposal) -> str:
+        what = f"a {proposal.type} of {format_cents(proposal.amount)}"
+        return f"is posted: {what} is on the statement of {proposal.tenant}."
+
     def consequences(self, proposal: AdjustmentProposal) -> str:
         now = balances.summary(proposal.tenant_id).available
         after = now + proposal.amount * (1 if proposal.type == "credit" else -1)

@@ -82,6 +82,10 @@ class ProposalAdmin(ServiceAdmin):
         """What an approval does, in words for the person who decides."""
         raise NotImplementedError
 
+    def outcome_words(self, proposal: Any) -> str:
+        """What an approval has done, behind the proposal's id, for the person who approved it."""
+        return self.approved[1]
+
     def warning(self, proposal: Any) -> str:
         """What to look at twice in texts that somebody else chose; mostly empty."""
         whose = proposal.tenant.name if proposal.tenant else ""
@@ -187,11 +191,16 @@ class ProposalAdmin(ServiceAdmin):
 
     @staff_actions.own_page_action("Approve", permission="approve")
     def approve(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return self._ask(request, object_id, *self.approved, self.services.approve)
+        return self._ask(
+            request, object_id, self.approved[0], self.outcome_words, self.services.approve
+        )
 
     @staff_actions.own_page_action("Reject", permission="approve")
     def reject(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return self._ask(request, object_id, "Reject", "is rejected.", self.services.reject)
+        rejected = "is rejected: everything stays as it was."
+        return self._ask(
+            request, object_id, "Reject", lambda _proposal: rejected, self.services.reject
+        )
 
     def change_view(
         self,
@@ -221,7 +230,7 @@ class ProposalAdmin(ServiceAdmin):
         request: HttpRequest,
         object_id: str,
         title: str,
-        done: str,
+        done: Callable[[Any], str],
         decide: Callable[..., object],
     ) -> HttpResponse:
         rows = undisclosed.of(self.model._default_manager.select_related("tenant"))
@@ -230,7 +239,7 @@ class ProposalAdmin(ServiceAdmin):
             title=title,
             consequences=self.consequences(proposal),
             button=f"{title}{self.figure(proposal)}",
-            done=done,
+            done=done(proposal),
             facts=self.facts(proposal),
             act=lambda row, note: decide(
                 proposal_id=row.pk, note=note, actor=_actor(request), now=utc_now()

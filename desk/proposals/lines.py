@@ -30,6 +30,16 @@ _EFFECTS = {
     ),
     ProposalKind.RELEASE_DEBITS: "New debits are taken then, and the rates count anew.",
 }
+# The same, told to whoever has just approved it.
+_DONE = {
+    ProposalKind.AT_BANK: "Approved: the file counts as sent.",
+    ProposalKind.NOT_AT_BANK: "Approved: the file goes again, or its entries with the next one.",
+    ProposalKind.ORIGINATOR: "Approved: entries go out in this name and within these limits.",
+    ProposalKind.END_ORIGINATOR: (
+        "Approved: nothing more is taken in this name, and the tenant uses the common company."
+    ),
+    ProposalKind.RELEASE_DEBITS: "Approved: new debits are taken, and the rates count anew.",
+}
 _LIMITS = {
     "daily_debit_max": "Debits a day, at most",
     "daily_credit_max": "Credits a day, at most",
@@ -55,6 +65,11 @@ class ProposalLine:
     @property
     def effect(self) -> str:
         return _EFFECTS[ProposalKind(self.row.kind)]
+
+    @property
+    def done(self) -> str:
+        """What an approval has done."""
+        return _DONE[ProposalKind(self.row.kind)]
 
     @property
     def is_about_file(self) -> bool:

@@ -17,6 +17,7 @@ from desk.proposals import deciding, lines
 from networks.ach.models import AchProposal
 
 DECIDE = deciding.APPROVES
+_REJECTED = "Rejected: everything stays as it was."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -33,7 +34,7 @@ def decide(request: HttpRequest, proposal_id: str) -> HttpResponse:
         except StaffRefusal as refusal:
             messages.error(request, f"{refusal.detail} {refusal.advice}")
         else:
-            messages.success(request, "Approved, and done." if is_approved else "Rejected.")
+            messages.success(request, line.done if is_approved else _REJECTED)
         return redirect(_address(row, line.is_about_file))
     return desk_render(
         request,

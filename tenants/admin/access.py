@@ -23,7 +23,7 @@ from common.admin import whether
 from common.forms import TextField
 from tenants import actors
 from tenants.access import AccessKind, AccessProposal
-from tenants.models import Role, User
+from tenants.models import Membership, Role, User
 from tenants.proposal_admin import ProposalAdmin
 from tenants.services import access, second_person
 
@@ -107,7 +107,7 @@ class AccessProposalAdmin(ProposalAdmin):
     what = "access"
     terms = AccessForm.Meta.fields
     outcome = "waits_until"
-    approved = ("Approve", "is approved, and done.")
+    approved = ("Approve", "is approved.")
 
     list_display = (
         "id",
@@ -185,6 +185,27 @@ class AccessProposalAdmin(ProposalAdmin):
 
     def figure(self, proposal: Any) -> str:
         return ""
+
+    def outcome_words(self, proposal: AccessProposal) -> str:
+        is_member = Membership.objects.filter(
+            tenant=proposal.tenant, user__email=proposal.email
+        ).exists()
+        joins = "is now" if is_member else "is invited by e-mail as"
+        done = {
+            "member": (
+                f"{proposal.email} {joins} {proposal.role} of {proposal.tenant}. Its owners are"
+                " told."
+            ),
+            "address": (
+                f"the person signs in as {proposal.new_email} now, and every session has ended."
+                " Both addresses are told."
+            ),
+            "power": (
+                f"{proposal.email} works here as {', '.join(proposal.groups)}. Everybody who looks"
+                " after people is told."
+            ),
+        }[proposal.kind]
+        return f"is approved: {done}"
 
     def consequences(self, proposal: AccessProposal) -> str:
         done = {

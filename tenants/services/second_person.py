@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.db import transaction
 from django.db.models import Q
 
 from tenants.actors import SYSTEM, Actor
@@ -26,6 +25,13 @@ def require(
     if actor == SYSTEM:
         return
     _lock({actor.id, proposed_by})
+    _judge(actor, power, proposed_by, proposed_at, proposes)
+
+
+def _judge(
+    actor: Actor, power: str, proposed_by: str, proposed_at: datetime, proposes: str
+) -> None:
+    """What `require` refuses, as the rows stand. Locks none, so that pages may ask it."""
     _require_member(actor, proposed_at)
     require_proposer(proposed_by=proposed_by, power=proposes)
     held = [each for each in _powers(actor.id, power) if each.granted_at < proposed_at]
@@ -59,16 +65,10 @@ def proposer_obstacle(*, proposed_by: str, power: str) -> str:
 def obstacle(
     *, actor: Actor, power: str, proposed_by: str, proposed_at: datetime, proposes: str = ""
 ) -> str:
-    """Why `require` would refuse this approval now; empty where it would not."""
+    """Why `require` would refuse this approval by somebody at the desk now; empty where it would
+    not. For pages: it locks no row."""
     try:
-        with transaction.atomic():
-            require(
-                actor=actor,
-                power=power,
-                proposed_by=proposed_by,
-                proposed_at=proposed_at,
-                proposes=proposes,
-            )
+        _judge(actor, power, proposed_by, proposed_at, proposes)
     except NotASecondPerson as refusal:
         return refusal.detail
     return ""
@@ -77,6 +77,7 @@ def obstacle(
 def require_role(*, actor: Actor, power: str) -> None:
     """Refuse the first of two approvals by somebody without the power, or by a superuser. Raises
     NotASecondPerson."""
+    _lock({actor.id})
     _require_member(actor, None)
     if not _powers(actor.id, power):
         raise NotASecondPerson("You have no role that may do this.")
@@ -106,8 +107,8 @@ def _lock(people: set[str]) -> None:
 
 
 def _require_member(actor: Actor, proposed_at: datetime | None) -> None:
-    rows = User.objects.select_for_update(no_key=True).defer("password")
-    person = rows.filter(pk=actor.id, is_active=True, is_staff=True).first()
+    rows = User.objects.filter(pk=actor.id, is_active=True, is_staff=True)
+    person = rows.defer("password").first()
     if person is None:
         raise NotASecondPerson("You do not work here.")
     if person.is_superuser:

@@ -78,7 +78,7 @@ def test_an_adjustment_by_two_people(visit, acme, ann, ben):
         "Approve",
         "Checked the invoice",
         "Approve and post: $12.50",
-        said=f"{proposal.pk} is posted.",
+        said=f"{proposal.pk} is posted: a credit of $12.50 is on the statement of {acme.name}.",
     )
 
     assert selectors.summary(acme.pk).available == 1_250

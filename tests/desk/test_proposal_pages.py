@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
 from django.conf import settings
 from django.contrib.admin.utils import quote
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from balance import proposals
 from balance.models import AdjustmentProposal
@@ -19,6 +22,7 @@ from tests.builders import browser_of, make_member, make_staff, make_tenant
 
 ADD = "/admin/tenants/accessproposal/add/"
 WHY = "The owner asked in writing"
+LOCKS = re.compile(r"\bFOR (NO KEY |KEY )?(UPDATE|SHARE)\b")
 
 
 @pytest.fixture
@@ -91,7 +95,7 @@ class TestTheForm:
 
 
 IMITATED = "\u0410cme"  # the first letter is Cyrillic
-WARNED = f"Letters of another alphabet that look like Latin ones are in “{IMITATED}”."
+WARNED = f"“{IMITATED}” is not “Acme”: “{IMITATED[0]}” is a Cyrillic letter."
 
 
 class TestNamesThatMislead:
@@ -134,7 +138,7 @@ class TestNamesThatMislead:
     def test_others_are_not(self, acme, ann, ben):
         proposal = propose(ann, tenant=acme, role="owner")
 
-        assert "look like Latin ones" not in shown(browser_of(ben), page_of(proposal, "approve"))
+        assert "letter by letter" not in shown(browser_of(ben), page_of(proposal, "approve"))
 
 
 class TestTheProposal:
@@ -201,6 +205,40 @@ class TestTheProposal:
 
         assert "ann@ballast.example" in page
         assert WHY in page
+
+    @pytest.mark.parametrize("act", ["change", "approve"])
+    def test_locks_no_row(self, acme, ann, ben, act):
+        proposal, browser = propose(ann, tenant=acme, role="owner", hours_ago=30), browser_of(ben)
+
+        with CaptureQueriesContext(connection) as queries:
+            assert browser.get(page_of(proposal, act)).status_code == 200
+
+        assert [each["sql"] for each in queries if LOCKS.search(each["sql"])] == []
+
+    @pytest.mark.parametrize(
+        ("is_member", "words"),
+        [
+            (True, "is approved: lee@acme.example is now owner of Acme. Its owners are told."),
+            (False, "lee@acme.example is invited by e-mail as owner of Acme. Its owners are told."),
+        ],
+    )
+    def test_says_what_its_approval_has_done(self, acme, ann, ben, is_member, words):
+        if is_member:
+            make_member(acme, email="lee@acme.example")
+        proposal = propose(ann, tenant=acme, role="owner", hours_ago=30)
+        typed = {"reason": "Called back"}
+
+        told = browser_of(ben).post(page_of(proposal, "approve"), typed, follow=True)
+
+        assert words in told.content.decode()
+
+    def test_says_that_a_rejection_has_done_nothing(self, acme, ann, ben):
+        proposal = propose(ann, tenant=acme, role="owner")
+        typed = {"reason": "Not by phone"}
+
+        told = browser_of(ben).post(page_of(proposal, "reject"), typed, follow=True)
+
+        assert "is rejected: everything stays as it was." in told.content.decode()
 
     def test_has_one_zone_on_its_pages(self, acme, ann, ben):
         make_member(acme, email="dana@acme.example")

@@ -92,7 +92,7 @@ class TestAFileInDoubt:
         assert "For a second person: The bank does not have the file" in shown(kim, EXCEPTIONS)
         assert "all of its money moves twice" in shown(kim, address())
 
-        assert "Approved, and done." in decide(kim)
+        assert "Approved: the file goes again, or its entries with the next one." in decide(kim)
 
         file.refresh_from_db()
         assert (file.temporary_name, file.stuck_code, file.status) == ("", "", "released")
@@ -158,7 +158,7 @@ class TestAFileInDoubt:
     def test_stays_as_it_is_if_it_is_rejected(self, desk, kim, doubtful):
         propose(desk, self.step(doubtful, "not-at-bank"))
 
-        assert "Rejected." in decide(kim, "reject")
+        assert "Rejected: everything stays as it was." in decide(kim, "reject")
 
         assert OutFile.objects.get().temporary_name == "a.tmp"
         assert "ach_file.not_at_bank" not in actions()
@@ -250,7 +250,7 @@ class TestAnOriginator:
         assert Originator.objects.count() == 1
         assert "another alphabet" not in shown(kim, address())
         accounts.rename(tenant_id=acme.pk, name="\u0410cme", actor=SYSTEM, now=utc_now())
-        assert "are in “\u0410cme”" in shown(kim, address())
+        assert "“\u0410cme” is not “Acme”" in shown(kim, address())
         decide(kim)
         own = Originator.objects.get(tenant_id=acme.pk)
 

@@ -223,6 +223,12 @@ class HandSettlementAdmin(ProposalAdmin):
     def proposed(self, chosen: dict[str, Any]) -> dict[str, Any]:
         return {**chosen, "kind": BankOutcome(chosen["kind"])}
 
+    def outcome_words(self, proposal: HandSettlement) -> str:
+        return (
+            f"is applied: {proposal.subject_id} is {proposal.kind} with"
+            f" {format_cents(proposal.amount)}."
+        )
+
     def consequences(self, proposal: HandSettlement) -> str:
         return (
             f"Approved, {proposal.subject_id} is {proposal.kind} with"
