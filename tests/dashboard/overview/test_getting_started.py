@@ -10,6 +10,7 @@ from common.clock import utc_now
 from dashboard.overview.getting_started import steps
 from funding.states import FundingStatus
 from tenants.models import ApiKey, Role
+from tests.balance.builders import fund
 from tests.builders import (
     make_auto_funding,
     make_endpoint,
@@ -18,6 +19,7 @@ from tests.builders import (
     make_member,
     make_source,
 )
+from tests.funding.builders import run_due, top_up
 
 ACCOUNT, VERIFIED, MONEY, AUTO_FUNDING, KEY, WEBHOOK = range(6)
 
@@ -29,7 +31,8 @@ def done(tenant, *, has_auto_funding=False):
 
 
 def do_everything(tenant):
-    make_funding(tenant, make_source(tenant), status=FundingStatus.COMPLETED)
+    make_source(tenant)
+    fund(tenant, 10_000)
     make_key(tenant)
     make_endpoint(tenant, last_success_at=utc_now())
 
@@ -49,8 +52,14 @@ class TestSteps:
         make_funding(acme, source, status=FundingStatus.PENDING)
         assert done(acme) == [ACCOUNT, VERIFIED]
 
-        make_funding(acme, source, status=FundingStatus.COMPLETED)
+        top_up(acme, source=source)
+        run_due()
         assert done(acme) == [ACCOUNT, VERIFIED, MONEY]
+
+    def test_money_counts_however_it_came(self, acme):
+        fund(acme, 10_000)
+
+        assert done(acme) == [MONEY]
 
     def test_a_webhook_counts_when_it_was_answered(self, acme):
         endpoint = make_endpoint(acme)
@@ -73,7 +82,7 @@ class TestSteps:
 
     @pytest.mark.parametrize(("days", "count"), [(29, 6), (31, 0)])
     def test_are_gone_after_a_month_in_which_money_arrived(self, acme, days, count):
-        make_funding(acme, make_source(acme), status=FundingStatus.COMPLETED)
+        fund(acme, 10_000)
         later = acme.created_at + timedelta(days=days)
 
         assert len(steps(acme, role=Role.OWNER, has_auto_funding=False, now=later)) == count
@@ -82,6 +91,19 @@ class TestSteps:
         later = acme.created_at + timedelta(days=300)
 
         assert len(steps(acme, role=Role.OWNER, has_auto_funding=False, now=later)) == 6
+
+    @pytest.mark.parametrize(("role", "count"), [("viewer", 0), ("approver", 0), ("member", 6)])
+    def test_are_shown_to_who_may_do_one(self, acme, role, count):
+        found = steps(acme, role=Role(role), has_auto_funding=False, now=utc_now())
+
+        assert len(found) == count
+
+    def test_are_gone_for_who_may_do_none_of_those_left(self, acme):
+        make_source(acme)
+        fund(acme, 10_000)
+
+        for role, count in ((Role.MEMBER, 0), (Role.OWNER, 6)):
+            assert len(steps(acme, role=role, has_auto_funding=True, now=utc_now())) == count
 
     def test_take_one_query(self, acme, django_assert_num_queries):
         with django_assert_num_queries(1):
