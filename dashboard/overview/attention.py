@@ -98,16 +98,15 @@ def _waiting(tenant_id: str) -> list[Item]:
 
 
 def _approvals(tenant_id: str, now: datetime) -> list[Item]:
-    waiting = approvals.open_approvals(tenant_id=tenant_id, now=now)
+    waiting = approvals.open_amounts(tenant_id=tenant_id, now=now)
     if not waiting:
         return []
     if len(waiting) >= approvals.OPEN_MAX:
         text = f"{approvals.OPEN_MAX} approvals or more wait."
         return [Item(text, reverse("dashboard:approvals"), "Open")]
-    total = format_cents(sum(view.amount for view in waiting))
+    total = format_cents(sum(waiting.values()))
     if len(waiting) == 1:
-        (view,) = waiting
-        href = reverse("dashboard:approval", args=(view.id,))
+        href = reverse("dashboard:approval", args=tuple(waiting))
         return [Item(f"{total} waits for an approval.", href, "Open")]
     text = f"{len(waiting)} approvals wait, {total} in all."
     return [Item(text, reverse("dashboard:approvals"), "Open")]
