@@ -124,7 +124,7 @@ def tenant_form(*roles: Role, needs_proof: bool = False) -> Callable[[View], Vie
 
     def decorate(view: View) -> View:
         form = _form(_asking_on_the_way(_behind_the_wall(view)), needs_proof=needs_proof)
-        return view_only.acts(_page(form, roles))
+        return view_only.acts(_discreet(_page(form, roles)))
 
     return decorate
 
@@ -192,6 +192,17 @@ def _page(
         if not is_open and _lacks_second_factor(request):
             return _private(_ask_for_second_factor(request))
         return _private(_answer(view, request, *args, **kwargs))
+
+    return wrapper
+
+
+def _discreet(view: View) -> View:
+    """`view`, whose reports of errors show no proof: any form may ask for one (`step_up`)."""
+
+    @functools.wraps(view)
+    def wrapper(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        step_up.keep_from_reports(request)
+        return view(request, *args, **kwargs)
 
     return wrapper
 

@@ -20,7 +20,6 @@ from django import forms
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.views.decorators.debug import sensitive_post_parameters
 
 from common.clock import utc_now
 from common.database import job_doors
@@ -31,6 +30,7 @@ _READING = ("GET", "HEAD", "OPTIONS")
 _PREFIX = "proof"
 _FIELDS = {f"{_PREFIX}-{name}": name for name in ("password", "code", "credential")}
 _NOT_CARRIED = {*_FIELDS, proofs.TOKEN_FIELD, "csrfmiddlewaretoken"}
+_NOT_REPORTED = {*_FIELDS, proofs.TOKEN_FIELD}
 
 
 def asks(request: HttpRequest) -> HttpResponse | None:
@@ -61,12 +61,20 @@ def _asks(request: HttpRequest) -> HttpResponse | None:
 def needs_proof(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """A view whose changes are made by somebody who proved recently who they are."""
 
-    @sensitive_post_parameters(*_FIELDS, proofs.TOKEN_FIELD)
     @functools.wraps(view)
     def proven(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        keep_from_reports(request)
         return asks(request) or view(request, *args, **kwargs)
 
     return proven
+
+
+def keep_from_reports(request: HttpRequest) -> None:
+    """Leave the proof out of reports of errors, beside what the view keeps from them by Django's
+    `sensitive_post_parameters`, which knows one list."""
+    kept = getattr(request, "sensitive_post_parameters", ())
+    if kept != "__ALL__":
+        request.sensitive_post_parameters = _NOT_REPORTED.union(kept)  # type: ignore[attr-defined]  # as Django does
 
 
 def _forms(request: HttpRequest) -> dict[str, forms.Form]:

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from allauth.mfa.totp.internal.auth import TOTP
+from django.views.debug import SafeExceptionReporterFilter
 
 from tenants.models import ApiKey, AuditEvent, Invitation, Role, User
 from tests.builders import browser_of, make_member, make_tenant
@@ -60,6 +61,16 @@ class TestAnOldProof:
 
         invitation = Invitation.objects.get()
         assert (invitation.email, invitation.role) == ("lee@acme.example", "member")
+
+    def test_is_in_no_report_of_an_error(self, acme, late):
+        """One with a letter too many is almost the password."""
+        mistyped = {"proof-password": f"{PASSWORD}x"}
+
+        answer = late.post(f"{ROOT}/team/invite", {**invite(acme), **mistyped})
+
+        reported = SafeExceptionReporterFilter().get_post_parameters(answer.wsgi_request)
+        assert reported["email"] == "lee@acme.example"
+        assert reported["proof-password"] == SafeExceptionReporterFilter.cleansed_substitute
 
     def test_is_asked_for_by_the_passkey_first_where_there_is_no_app(self, acme, dana):
         dana.set_password(PASSWORD)
