@@ -48,7 +48,9 @@ class _Guarded:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["code"].help_text = self.hint
-        if self.is_for_who_lost_the_passkey:
+        if "totp" not in self._types and "recovery_codes" in self._types:
+            self.fields["code"].label = "Recovery code"
+        if self.asks_passkey_first:
             self.fields["code"].widget.attrs.pop("autofocus", None)
 
     @functools.cached_property
@@ -65,7 +67,7 @@ class _Guarded:
         return "webauthn" in self._types
 
     @property
-    def is_for_who_lost_the_passkey(self) -> bool:
+    def asks_passkey_first(self) -> bool:
         """Whether a passkey is asked for first: the only codes are recovery codes."""
         return self.has_passkey and "totp" not in self._types
 

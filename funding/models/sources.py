@@ -126,6 +126,7 @@ class FundingSourceVersion(AccountVersion):
 
     class Meta:
         verbose_name = "version of a bank account"
+        verbose_name_plural = "versions of bank accounts"
         constraints = version_constraints("source_version", "source")
         indexes = (models.Index(fields=("fingerprint",), name="source_version_by_account"),)
         triggers = (

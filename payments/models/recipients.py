@@ -97,6 +97,7 @@ class RecipientVersion(AccountVersion):
 
     class Meta:
         verbose_name = "version of a recipient"
+        verbose_name_plural = "versions of recipients"
         constraints = version_constraints("recipient_version", "recipient")
         indexes = (models.Index(fields=("fingerprint",), name="recipient_version_account"),)
         triggers = (

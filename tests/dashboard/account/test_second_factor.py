@@ -184,6 +184,7 @@ class TestSigningInWithAnApp:
 
         assert "Use a passkey" in page
         assert "One of your recovery codes." in page
+        assert ">Recovery code</label>" in page
         assert "authenticator app" not in page
 
     def test_asks_for_the_passkey_first_of_who_has_no_app(self, client, with_passkey):
