@@ -8,7 +8,7 @@ owner who pays with nobody beside them who could be asked, no recipient is new (
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -30,6 +30,27 @@ class New:
     approved, because one was declined."""
 
     until: datetime | None
+
+
+@dataclass(frozen=True)
+class _History:
+    """What is known of accounts of one tenant, by their scopes: the first decline of each, since
+    when it is on the list or was paid, and those to which a payment was approved. `length`: for how
+    long one is new."""
+
+    length: timedelta
+    declined: Mapping[str, datetime]
+    known: Mapping[str, datetime]
+    approved: Collection[str]
+
+    def of(self, row: Recipient, scope: str, *, now: datetime) -> New | None:
+        """Whether the recipient is new; None: it is not."""
+        if scope in self.approved:
+            return None
+        end = min(row.created_at, self.known.get(scope, row.created_at)) + self.length
+        if scope in self.declined and self.declined[scope] < end:
+            return New(None)
+        return New(end) if end > now else None
 
 
 def hours(rules: PaymentSettings | None, *, mode: str, now: datetime) -> int:
@@ -87,16 +108,18 @@ def _to_others(
     ]
     if not asked:
         return {}
-    since = _known_since(tenant_id, {row.fingerprint: scopes[row.pk] for row in asked})
-    earliest = min([now, *declined.values()]) - length
-    approved = _approved(tenant_id, {scopes[row.pk] for row in asked}, since=earliest)
-    found = {}
-    for row in asked:
-        scope = scopes[row.pk]
-        end = min(row.created_at, since.get(scope, row.created_at)) + length
-        if scope not in approved and (end > now or declined.get(scope, end) < end):
-            found[row.pk] = New(None if scope in declined else end)
-    return found
+    history = _History(
+        length,
+        declined,
+        known=_known_since(tenant_id, {row.fingerprint: scopes[row.pk] for row in asked}),
+        approved=_approved(
+            tenant_id,
+            {scopes[row.pk] for row in asked},
+            since=min([now, *declined.values()]) - length,
+        ),
+    )
+    found = {row.pk: history.of(row, scopes[row.pk], now=now) for row in asked}
+    return {pk: new for pk, new in found.items() if new is not None}
 
 
 def among_of_tenant(
