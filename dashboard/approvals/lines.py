@@ -112,6 +112,34 @@ def prospect(view: ApprovalView) -> str:
     return ""
 
 
+def approved_words(view: ApprovalView) -> str:
+    """Tell whoever has just approved it what was approved, and what happens next."""
+    amount = format_cents(view.amount)
+    if view.kind == "payment":
+        return (
+            f"You approved the payment of {amount} to {view.holder_name}. Its timeline shows when"
+            " it is sent and when it arrives."
+        )
+    return (
+        f"You approved adding {amount} to the balance. We collect it from"
+        f" {bank_name(view.bank_name, view.last4)}, and it is available when it has arrived."
+    )
+
+
+def declined_words(view: ApprovalView) -> str:
+    """Tell whoever has just declined it what was declined, and that no money moves."""
+    amount = format_cents(view.amount)
+    if view.kind == "payment":
+        return (
+            f"You declined the payment of {amount} to {view.holder_name}. Nothing is sent, and your"
+            " team sees your reason."
+        )
+    return (
+        f"You declined adding {amount} to the balance. Nothing is collected, and your team sees"
+        " your reason."
+    )
+
+
 def _title(view: ApprovalView) -> str:
     if view.kind == "payment":
         return f"Pay {format_cents(view.amount)} to {view.holder_name}"

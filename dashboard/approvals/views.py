@@ -13,9 +13,13 @@ from approvals.errors import ApprovalClosed, ApprovalResentRecently
 from approvals.policies import Approver
 from common.clock import utc_now
 from common.errors import DomainError
-from common.money import format_cents
 from dashboard.approvals.forms import ApproveForm, DeclineForm
-from dashboard.approvals.lines import approval_line, prospect
+from dashboard.approvals.lines import (
+    approval_line,
+    approved_words,
+    declined_words,
+    prospect,
+)
 from dashboard.auto_funding.state import people
 from dashboard.shell import refusals
 from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
@@ -97,7 +101,6 @@ def _decide(request: PageRequest, approval_id: str, form: forms.Form) -> str:
     view, _ = selectors.find(
         tenant_id=tenant_id, approval_id=approval_id, email=request.user.email, now=now
     )
-    amount = format_cents(view.amount)
     if isinstance(form, DeclineForm):
         answers.decline_signed_in(
             tenant_id=tenant_id,
@@ -106,7 +109,7 @@ def _decide(request: PageRequest, approval_id: str, form: forms.Form) -> str:
             reason=form.cleaned_data["reason"],
             now=now,
         )
-        return f"You declined {amount}. Nothing is sent."
+        return declined_words(view)
     answers.approve_signed_in(
         tenant_id=tenant_id,
         approval_id=approval_id,
@@ -114,7 +117,7 @@ def _decide(request: PageRequest, approval_id: str, form: forms.Form) -> str:
         typed_amount=form.cleaned_data["typed_amount"],
         now=now,
     )
-    return f"You approved {amount}. Nothing else is needed from you."
+    return approved_words(view)
 
 
 def _show(

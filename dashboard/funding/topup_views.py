@@ -136,8 +136,8 @@ def _ask(request: PageRequest, form: TopUpForm, *, status: int = 200) -> HttpRes
 
 def _said(request: PageRequest) -> str:
     if stop := _stop(request):
-        return f"The top-up was ordered once, and is not sent yet. {stop}"
-    return "The top-up was ordered once, however often the button was pressed."
+        return f"You ordered a top-up. It is not sent yet. {stop}"
+    return "You ordered a top-up. This page shows when it is sent and when the money arrives."
 
 
 def _stop(request: PageRequest) -> str:

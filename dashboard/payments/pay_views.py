@@ -26,6 +26,7 @@ from payments.methods import METHODS
 from payments.models import Payment
 from payments.services import orders
 from payments.services.orders import Order, Preview
+from payments.states import PaymentStatus
 from tenants import actors
 from tenants.errors import ProofNeeded
 
@@ -164,8 +165,17 @@ def _said_again(payment: Payment) -> str:
 
 
 def _said(payment: Payment, stop: str) -> str:
-    once = "The payment was ordered once, however often the button was pressed."
-    asks = "A second person was asked to approve it. " if payment.awaits_confirmation else ""
+    """Tell a person what they ordered, and what it waits for."""
+    what = f"{format_cents(payment.amount)} to {payment.recipient.display_name}"
+    return f"You ordered a payment of {what}. {_next(payment, stop)}"
+
+
+def _next(payment: Payment, stop: str) -> str:
+    if payment.awaits_confirmation:
+        asked = "A second person was asked to approve it, and nothing is sent before."
+        return f"{asked} {stop}".rstrip()
     if stop:
-        return f"The payment was ordered once, and is not sent yet. {asks}{stop}"
-    return f"{once} {asks}".rstrip()
+        return f"It is not sent yet. {stop}"
+    if payment.status == PaymentStatus.WAITING_FOR_FUNDS:
+        return "It is sent when the balance covers it."
+    return "This page shows when it is sent and when it arrives."

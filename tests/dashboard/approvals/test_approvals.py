@@ -46,7 +46,7 @@ class TestNames:
     def test_those_that_imitate_letters_are_warned_of(self, acme, approval, ann_browser):
         accounts.rename(tenant_id=acme.pk, name="\u0410cme", actor=SYSTEM, now=utc_now())
 
-        assert "are in “\u0410cme”." in ann_browser.get(path(approval)).content.decode()
+        assert "“\u0410cme” is not “Acme”" in ann_browser.get(path(approval)).content.decode()
 
     def test_addresses_of_approvers_are_spelled_out(self, acme, ann, ann_browser):
         approval = ask(acme, confirmation_emails=[ann.email, "ann@\u0430cme.example"])
@@ -126,7 +126,7 @@ class TestApproving:
         assert Confirmation.objects.get().decided_by == "ann@acme.example"
         assert AuditEvent.objects.get(action="confirmation.approved").actor_id == ann.pk
         assert b"by ann@acme.example" in response.content
-        assert b"You approved $500.00." in response.content
+        assert b"You approved adding $500.00 to the balance. We collect it from" in response.content
 
     @pytest.mark.parametrize("typed", ["", "499.99", "yes"])
     def test_needs_the_amount_typed(self, approval, ann_browser, typed):
@@ -185,7 +185,9 @@ class TestDeclining:
 
         assert status() == FundingStatus.FAILED
         assert b"by ann@acme.example: Not this week" in response.content
-        assert b"You declined $500.00. Nothing is sent." in response.content
+        assert (
+            b"You declined adding $500.00 to the balance. Nothing is collected" in response.content
+        )
 
     def test_needs_a_reason(self, approval, ann_browser):
         response = ann_browser.post(path(approval), decline(approval, reason=" "))

@@ -242,6 +242,11 @@ class TestConfirm:
         assert (row.amount, row.recipient, row.description) == (25_000, supplier, "Invoice 7")
         assert (row.created_by_type, row.created_by_id) == ("user", dana.pk)
         assert funds_of(acme) == (75_000, 25_000)
+        said = dana_browser.get(response["Location"]).content.decode()
+        assert (
+            "You ordered a payment of $250.00 to Supplier LLC."
+            " This page shows when it is sent and when it arrives."
+        ) in said
 
     def test_of_the_same_form_twice_pays_once(self, acme, supplier, money, dana_browser):
         form = filled(acme, supplier)
@@ -272,9 +277,10 @@ class TestConfirm:
         assert not Payment.objects.exists()
 
     def test_short_of_money_may_wait(self, acme, supplier, dana_browser):
-        dana_browser.post(PATH, filled(acme, supplier, wait="on"))
+        response = dana_browser.post(PATH, filled(acme, supplier, wait="on"), follow=True)
 
         assert Payment.objects.get().status == "waiting_for_funds"
+        assert b"It is sent when the balance covers it." in response.content
 
     def test_above_the_limit_asks_somebody_else(self, acme, supplier, money, dana_browser):
         make_member(acme, email="cfo@acme.example", role=Role.APPROVER)
@@ -285,6 +291,7 @@ class TestConfirm:
         content = response.content.decode()
         assert "Needs approval" in content
         assert "Asked: cfo@acme.example." in content
+        assert "A second person was asked to approve it, and nothing is sent before." in content
         assert PaymentConfirmation.objects.get().approvers == ["cfo@acme.example"]
 
     def test_is_refused_while_the_tenant_is_suspended(self, acme, supplier, money, dana_browser):

@@ -72,7 +72,7 @@ class TestPaymentsAreStopped:
         assert PAYMENTS in review.content.decode()
         assert "Not before sending goes on" in review.content.decode()
         said = page(dana_browser, done["Location"])
-        assert f"The payment was ordered once, and is not sent yet. {PAYMENTS}" in said
+        assert f"It is not sent yet. {PAYMENTS}" in said
 
     @pytest.mark.parametrize(
         ("what", "words"),
@@ -151,7 +151,7 @@ class TestFundingIsStopped:
         assert again["Location"] == done["Location"]
         assert FundingTransaction.objects.count() == 1
         said = page(dana_browser, done["Location"])
-        assert f"The top-up was ordered once, and is not sent yet. {FUNDING}" in said
+        assert f"You ordered a top-up. It is not sent yet. {FUNDING}" in said
         assert "This form had been sent already: this is what it asked for, once." in said
 
 
