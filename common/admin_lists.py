@@ -44,7 +44,7 @@ class EstimatedPaginator(Paginator):  # type: ignore[type-arg]
         return min(super().num_pages, self.pages_max)
 
 
-class FoundRows(ChangeList):
+class FoundRows(ChangeList):  # type: ignore[misc]  # unfold ships no types
     """Says how many rows there are, beside a link to all, where a search or a filter left some.
     Without either all are shown already, and where nothing matches the list says so itself."""
 
