@@ -85,6 +85,13 @@ class ApiSchema(AutoSchema):
         view = cast(ViewSet, self.view)
         return view.action in getattr(view, "deprecated", ())
 
+    def get_auth(self) -> list[dict[str, list[str]]]:
+        """The scope that a key must have: OpenAPI 3.1 takes names of roles for any scheme."""
+        view = cast(ViewSet, self.view)
+        scope = getattr(view, "scopes", {}).get(view.action)
+        found: list[dict[str, list[str]]] = super().get_auth()
+        return [{name: [scope] for name in scheme} if scope else scheme for scheme in found]
+
     def get_tags(self) -> list[str]:
         return [self.path.removeprefix("/api/v1/").split("/")[0]]
 

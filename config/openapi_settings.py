@@ -21,6 +21,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "api.openapi.describe_conventions",
         "webhooks.api.openapi.describe_webhooks",
+        "config.openapi.describe_summaries",
         "config.openapi.describe_examples",
         "config.openapi.describe_links",
     ],
