@@ -1,4 +1,4 @@
-"""The base of every API view, and the answer to paths that do not exist."""
+"""The base of every API view, the API's own document, and the answer to unknown paths."""
 
 from __future__ import annotations
 
@@ -6,14 +6,23 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import condition
 from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
-from api import pagination, problems
+from api import document, errors, pagination, problems
 from api.deprecation import Deprecation
 from api.throttling import KeyRateThrottle
 from common.errors import NotFound
+
+_READING = ("GET", "HEAD")
+_OPENAPI_YAML = "application/vnd.oai.openapi; charset=utf-8"
+_SCHEMA_HEADERS = {
+    "Content-Disposition": 'inline; filename="Ballast API.yaml"',
+    "Cache-Control": "public, no-cache",  # ask each time: the answer is 304 until a new release
+}
 
 
 class ApiViewSet(ViewSet):
@@ -56,6 +65,32 @@ class ApiViewSet(ViewSet):
             for name, value in deprecation.headers.items():
                 answer[name] = value
         return answer
+
+
+def _schema_etag(_request: HttpRequest) -> str:
+    return document.current().etag
+
+
+@csrf_exempt
+@condition(etag_func=_schema_etag)
+def schema(request: HttpRequest) -> HttpResponse:
+    """The OpenAPI document, in YAML whatever the Accept header says; 304 to who has it already.
+
+    It is compressed once per process, and not again by the middleware for pages.
+    """
+    if request.method not in _READING:
+        refusal = problems.response(errors.MethodNotAllowed("The document is only read, by GET."))
+        refusal["Allow"] = ", ".join(_READING)
+        return refusal
+    found = document.current()
+    takes_gzip = "gzip" in request.headers.get("Accept-Encoding", "")
+    response = HttpResponse(
+        found.compressed if takes_gzip else found.text, _OPENAPI_YAML, headers=_SCHEMA_HEADERS
+    )
+    if takes_gzip:
+        response["Content-Encoding"] = "gzip"
+    patch_vary_headers(response, ["Accept-Encoding"])
+    return response
 
 
 @csrf_exempt

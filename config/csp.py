@@ -8,12 +8,10 @@ from csp.constants import SELF, UNSAFE_EVAL, UNSAFE_INLINE
 from django.http import HttpRequest, HttpResponse
 
 _ADMIN = {"script-src": [SELF, UNSAFE_EVAL], "style-src": [SELF, UNSAFE_INLINE]}
-# Swagger UI writes style attributes; its scripts are files.
-_API_DOCS = {"style-src": [SELF, UNSAFE_INLINE]}
 
 
 class AdminPolicyMiddleware:
-    """Widens the policy under `/admin/` and `/api/docs`, nowhere else."""
+    """Widens the policy under `/admin/`, nowhere else."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -22,6 +20,4 @@ class AdminPolicyMiddleware:
         response = self.get_response(request)
         if request.path.startswith("/admin/"):
             response._csp_replace = _ADMIN  # type: ignore[attr-defined]  # django-csp's own hook
-        elif request.path.startswith("/api/docs"):
-            response._csp_replace = _API_DOCS  # type: ignore[attr-defined]
         return response

@@ -5,9 +5,9 @@ from __future__ import annotations
 from allauth.account.views import password_reset_from_key
 from django.contrib import admin
 from django.urls import include, path, re_path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from django.views.generic import RedirectView
 
-from api.views import unknown_path
+from api.views import schema, unknown_path
 from config import health
 from config.metrics import metrics
 from dashboard.shell import site
@@ -25,8 +25,8 @@ urlpatterns = [
     path("readyz", health.readyz),
     path("metrics", metrics),
     path("api/v1/", include("config.api_v1")),
-    path("api/schema", SpectacularAPIView.as_view(), name="schema"),
-    path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="api-docs"),
+    path("api/schema", schema, name="schema"),
+    path("api/docs", RedirectView.as_view(pattern_name="docs:reference", permanent=True)),
     re_path(r"^api(?:/|$)", unknown_path),
     # allauth's own pattern does not allow the underscore of our user ids.
     re_path(

@@ -15,6 +15,7 @@ from dashboard.bank_accounts import link_views as bank_links
 from dashboard.bank_accounts import views as bank_accounts
 from dashboard.dev_inbox import views as dev_inbox
 from dashboard.developers.docs import views as docs
+from dashboard.developers.docs.reference import views as reference
 from dashboard.developers.urls import developer_pages
 from dashboard.funding import retry_views as funding_retry
 from dashboard.funding import topup_views as topup
@@ -122,6 +123,8 @@ _docs: list[URLPattern | URLResolver] = [
     path("guide", docs.guide, name="guide"),
     path("webhooks", docs.webhooks, name="webhooks"),
     path("errors", docs.errors, name="errors"),
+    path("api", reference.index, name="reference"),
+    path("api/<slug:slug>", reference.resource, name="resource"),
 ]
 
 urlpatterns = [

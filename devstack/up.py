@@ -17,7 +17,7 @@ BANNER_WIDTH = 72
 PLACES = {
     "Dashboard": "/dashboard/",
     "Guide": "/docs/guide",
-    "API reference": "/api/docs",
+    "API reference": "/docs/api",
     "Mail inbox": "/dev/inbox/",
     "Admin": "/admin/",
 }

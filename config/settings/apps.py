@@ -24,7 +24,6 @@ INSTALLED_APPS = [
     "django_prometheus",
     "django_structlog",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     "pgtrigger",
     "rest_framework",
     "tenants",

@@ -259,6 +259,12 @@ def _behind_the_wall(view: View) -> View:
     return walled
 
 
+def of_reader(request: HttpRequest) -> TenantAccess | None:
+    """For a page that everybody may see: which tenant the signed-in reader looks at, and as what.
+    None for who belongs to none."""
+    return _access_of(cast(PageRequest, request))
+
+
 def choose_tenant(request: PageRequest, tenant_id: str) -> None:
     """Make one of the person's tenants the current one. Raises PermissionDenied."""
     if tenant_id not in {membership.tenant_id for membership in request.access.memberships}:

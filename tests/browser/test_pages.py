@@ -28,7 +28,14 @@ pytestmark = [
     pytest.mark.timeout(600),
 ]
 
-PUBLIC = ("/accounts/login/", "/accounts/password/reset/", "/docs/", "/docs/guide", "/docs/errors")
+PUBLIC = (
+    "/accounts/login/",
+    "/accounts/password/reset/",
+    "/docs/",
+    "/docs/guide",
+    "/docs/errors",
+    "/docs/webhooks",
+)
 SIGNED_IN = (
     "/dashboard/",
     "/dashboard/transactions",

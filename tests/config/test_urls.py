@@ -70,7 +70,10 @@ def test_every_address_under_api_ends_in_a_problem():
 class TestDocumentation:
     def test_schema_and_docs_need_no_key(self):
         assert ApiClient().get("/api/schema").status_code == 200
-        assert ApiClient().get("/api/docs").status_code == 200
+        assert ApiClient().get("/docs/api").status_code == 200
+
+    def test_the_former_address_of_the_reference_leads_to_it(self):
+        assert ApiClient().get("/api/docs")["Location"] == "/docs/api"
 
     @pytest.mark.parametrize("path", ["/api/schema", "/api/docs", "/api/v1/balance/summary"])
     def test_a_browser_that_is_signed_in_gets_what_others_get(self, path, acme):

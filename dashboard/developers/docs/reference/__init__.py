@@ -1,0 +1,1 @@
+"""The API reference: openapi.yaml as pages, one for each resource (decision 0199)."""

@@ -1,0 +1,63 @@
+"""The pages of the API reference. Anybody may read them; who is signed in is led to a test key."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
+
+from api import document
+from dashboard.developers.docs.reference.reading import reference
+from dashboard.shell import access
+from tenants.models import Mode, Role
+
+_FOLDER = "dashboard/developers/docs/reference"
+
+
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    """What holds for every operation, and the list of them all."""
+    known = reference(base_url=settings.BASE_URL)
+    values = {"reference": known, "base_url": f"{settings.BASE_URL}/api/v1"}
+    return render(request, f"{_FOLDER}/index.html", values)
+
+
+@require_safe
+def resource(request: HttpRequest, slug: str) -> HttpResponse:
+    """One resource: its operations, with samples, and the objects that they answer with."""
+    known = reference(base_url=settings.BASE_URL)
+    page = known.find(slug)
+    if page is None:
+        raise Http404
+    values = {
+        "reference": known,
+        "resource": page,
+        "body": _body(slug, settings.BASE_URL, document.current().etag),
+        "key_advice": _key_advice(request),
+    }
+    response = render(request, f"{_FOLDER}/resource.html", values)
+    if request.user.is_authenticated:
+        response["Cache-Control"] = "private, no-store"
+    return response
+
+
+@lru_cache(maxsize=64)
+def _body(slug: str, base_url: str, _etag: str) -> SafeString:
+    """What is the same for every reader of this release, rendered once per process."""
+    page = reference(base_url=base_url).find(slug)
+    return render_to_string(f"{_FOLDER}/_body.html", {"resource": page})
+
+
+def _key_advice(request: HttpRequest) -> str:
+    """How this reader comes to a test key: `sign_in`, `make`, `ask_owner` or `switch`."""
+    if not request.user.is_authenticated:
+        return "sign_in"
+    found = access.of_reader(request)
+    if found is None or found.tenant.mode != Mode.SANDBOX:
+        return "switch"
+    return "make" if found.role == Role.OWNER and found.viewed_until is None else "ask_owner"
