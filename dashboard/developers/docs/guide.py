@@ -20,6 +20,8 @@ _SOURCE = Path("docs", "api.md")
 _NO_LETTERS = re.compile(r"[^a-z0-9]+")
 # Where links to files of the repository lead on the site; others become plain text.
 _ADDRESSES = {"../openapi.yaml": "/api/schema", "api.md": "/docs/guide"}
+# The host of the samples in the file; a page shows where its own product is called.
+_HOST = "http://localhost:8000"
 _SITE = ("https://", "/", "#")
 
 
@@ -41,18 +43,18 @@ class Guide:
 def guide() -> Guide:
     """The guide as it is on the disk; rendered again only when the file has changed."""
     path = Path(settings.BASE_DIR) / _SOURCE
-    return _render(path, path.stat().st_mtime_ns)
+    return _render(path, path.stat().st_mtime_ns, settings.BASE_URL)
 
 
 @lru_cache(maxsize=1)
-def _render(path: Path, _changed_at: int) -> Guide:
-    return render(path.read_text(encoding="utf-8"))
+def _render(path: Path, _changed_at: int, base_url: str) -> Guide:
+    return render(path.read_text(encoding="utf-8"), base_url=base_url)
 
 
-def render(text: str) -> Guide:
-    """Markdown with tables; raw HTML in it is shown, not obeyed."""
+def render(text: str, *, base_url: str = _HOST) -> Guide:
+    """Markdown with tables; raw HTML in it is shown, not obeyed. Samples call `base_url`."""
     markdown = _markdown()
-    tokens = markdown.parse(text)
+    tokens = markdown.parse(text.replace(_HOST, base_url))
     title = ""
     sections = []
     for opening, content in _headings(tokens):

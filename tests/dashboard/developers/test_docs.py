@@ -69,3 +69,15 @@ class TestGuide:
     def test_costs_no_query(self, client, db, django_assert_num_queries):
         with django_assert_num_queries(0):
             client.get("/docs/guide")
+
+    def test_calls_the_product_that_shows_it(self, client, settings):
+        settings.BASE_URL = "https://money.example:8443"
+
+        content = client.get("/docs/guide").content.decode()
+
+        assert "API=https://money.example:8443/api/v1" in content
+        assert "localhost" not in content
+
+    @pytest.mark.parametrize("inside", [".md", "./run", "manage.py", "openapi.yaml", "clients/"])
+    def test_names_nothing_that_only_the_repository_has(self, inside):
+        assert inside not in guide.guide().html
