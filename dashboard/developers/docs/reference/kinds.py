@@ -218,4 +218,5 @@ def _span(low: int | None, high: int | None, noun: str) -> Iterator[str]:
         text = f"at least {low}"
     else:
         text = f"{low} to {high}"
-    yield f"{text} {noun}".strip()
+    is_one = max(low or 0, high or 0) == 1
+    yield f"{text} {noun.removesuffix('s') if is_one else noun}".strip()

@@ -73,7 +73,7 @@ PAGES: Sequence[Page] = (
 NOTICES = Page(
     "event-bodies",
     "Event bodies",
-    "What we post to your endpoints. The page on webhooks says how to check the signature.",
+    "What we post to your endpoints.",
     (),
 )
 

@@ -22,22 +22,20 @@ _FOLDER = "dashboard/developers/docs/reference"
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     """What holds for every operation, and the list of them all."""
-    known = reference(base_url=settings.BASE_URL)
-    values = {"reference": known, "base_url": f"{settings.BASE_URL}/api/v1"}
+    values = {"contents": _piece("_contents"), "body": _piece("_index")}
     return render(request, f"{_FOLDER}/index.html", values)
 
 
 @require_safe
 def resource(request: HttpRequest, slug: str) -> HttpResponse:
     """One resource: its operations, with samples, and the objects that they answer with."""
-    known = reference(base_url=settings.BASE_URL)
-    page = known.find(slug)
+    page = reference(base_url=settings.BASE_URL).find(slug)
     if page is None:
         raise Http404
     values = {
-        "reference": known,
         "resource": page,
-        "body": _body(slug, settings.BASE_URL, document.current().etag),
+        "contents": _piece("_contents", slug),
+        "body": _piece("_body", slug),
         "key_advice": _key_advice(request),
     }
     response = render(request, f"{_FOLDER}/resource.html", values)
@@ -46,11 +44,21 @@ def resource(request: HttpRequest, slug: str) -> HttpResponse:
     return response
 
 
+def _piece(name: str, slug: str = "") -> SafeString:
+    """What is the same for every reader of this release."""
+    return _rendered(name, slug, settings.BASE_URL, document.current().etag)
+
+
 @lru_cache(maxsize=64)
-def _body(slug: str, base_url: str, _etag: str) -> SafeString:
-    """What is the same for every reader of this release, rendered once per process."""
-    page = reference(base_url=base_url).find(slug)
-    return render_to_string(f"{_FOLDER}/_body.html", {"resource": page})
+def _rendered(name: str, slug: str, base_url: str, _etag: str) -> SafeString:
+    """A piece of a page, made once per process."""
+    known = reference(base_url=base_url)
+    values = {
+        "reference": known,
+        "resource": known.find(slug),
+        "base_url": f"{base_url}/api/v1",
+    }
+    return render_to_string(f"{_FOLDER}/{name}.html", values)
 
 
 def _key_advice(request: HttpRequest) -> str:

@@ -154,6 +154,7 @@ class TestKind:
         assert events.choices[0] == "payment.created"
         assert events.choices[-1] == "*"
         assert len(events.choices) == 11
+        assert events.rules == ("at least 1 value", "each once")
 
     def test_says_which_fields_exclude_each_other(self, known):
         assert by_id(known, "payment_create").one_of == ("recipient", "recipientId")
