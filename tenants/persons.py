@@ -88,9 +88,14 @@ def ids_of(*, tenant_id: str, person_id: str) -> list[str]:
 def ids_ever_of(*, tenant_id: str, person_id: str) -> list[str]:
     """The same, with the ids of keys that they were behind before, or behind what those were made
     in the place of. Two queries."""
+    return [person_id, *keys_ever_of(tenant_id=tenant_id, person_id=person_id)]
+
+
+def keys_ever_of(*, tenant_id: str, person_id: str) -> list[str]:
+    """The ids of these keys alone. Two queries."""
     keys = ApiKey.objects.filter(tenant_id=tenant_id).values_list("pk", flat=True)
     found = ever_behind_each([Actor(ActorType.API_KEY, key) for key in keys])
-    return [person_id, *(key.id for key, people in found.items() if person_id in people)]
+    return [key.id for key, people in found.items() if person_id in people]
 
 
 def _lines(key_ids: Collection[str]) -> QuerySet[AuditEvent]:

@@ -27,7 +27,7 @@ from tenants import selectors as tenants
 from tenants.actors import Actor
 from tenants.errors import MayNotPay, ProofNeeded
 from tenants.models import ActorType, Role, Tenant
-from tenants.services import keys
+from tenants.services import key_locks
 from transfers.errors import AmountAboveLimit, NotCancelable
 
 PAYING = (Role.OWNER, Role.MEMBER)
@@ -75,7 +75,7 @@ def place(
     """
     network = _network_for(mode, order)
     if actor.type == ActorType.API_KEY:
-        keys.keep(actor.id)
+        key_locks.hold(actor.id)
     recipient = recipients.for_payment(tenant_id=tenant_id, given=order.recipient, now=now)
     bounds = judgement.bounds_of(
         tenant_id=tenant_id, mode=mode, recipient=recipient, actor=actor, now=now

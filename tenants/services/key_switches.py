@@ -10,7 +10,7 @@ from django.db import transaction
 from tenants import access_mails, selectors
 from tenants.actors import Actor
 from tenants.models import ActorType, ApiKey, Mode, Tenant
-from tenants.services import audit
+from tenants.services import audit, key_locks
 
 
 @transaction.atomic
@@ -25,6 +25,7 @@ def let_loosen_auto_funding(*, key_id: str, allowed: bool, actor: Actor, now: da
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     if actor.type == ActorType.USER:
         selectors.require_owner(tenant_id=tenant_id, user_id=actor.id)
+    key_locks.lock([key_id])
     changed = ApiKey.objects.filter(pk=key_id).exclude(may_loosen_auto_funding=allowed)
     if not changed.update(may_loosen_auto_funding=allowed):
         return False

@@ -10,21 +10,18 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from common.engine import sql
 from tenants import access_mails, key_text, persons, selectors, signals
 from tenants import scopes as known_scopes
 from tenants.actors import Actor, api_key
-from tenants.errors import InvalidKeySettings, KeyRevoked, NotAnOwner, TooManyKeys, UnknownScope
+from tenants.errors import InvalidKeySettings, NotAnOwner, TooManyKeys, UnknownScope
 from tenants.models import ActorType, ApiKey, Mode, Tenant
-from tenants.services import audit, names
+from tenants.services import audit, key_locks, names
 
 KEYS_PER_TENANT_MAX = 20
 # Counted with the keys that were replaced: each of them may still work during its overlap.
 KEYS_WITH_OVERLAP_MAX = 2 * KEYS_PER_TENANT_MAX
 ALLOWED_NETWORKS_MAX = 50
 OVERLAP_MAX = timedelta(days=7)
-# Weaker than what a removal takes, so that two orders by one key do not wait for each other here.
-_KEEP = "SELECT revoked_at FROM tenants_apikey WHERE id = %(key_id)s FOR SHARE"
 
 
 @dataclass(frozen=True)
@@ -90,6 +87,7 @@ def rotate(
     _require_still_owner(key.tenant_id, actor)
     if made := _made_before(key.tenant_id, text):
         return made
+    key_locks.lock([key.pk])
     old = _usable(key.tenant_id, now).select_related("tenant").filter(pk=key.pk).first()
     if old is None:
         raise InvalidKeySettings("This key is revoked or expired; create a new one.")
@@ -113,6 +111,7 @@ def rotate(
 def revoke(*, key_id: str, actor: Actor, now: datetime) -> bool:
     """End a key at once; what it ordered and is not sent yet waits for a second person (decision
     0192). Returns False when it was revoked already or never existed."""
+    key_locks.lock([key_id])
     tenant_id = _end(key_id, actor, now)
     if tenant_id is None:
         return False
@@ -123,7 +122,8 @@ def revoke(*, key_id: str, actor: Actor, now: datetime) -> bool:
 
 
 def _end(key_id: str, actor: Actor, now: datetime) -> str | None:
-    """Revoke a key, and return the id of its tenant; None if it was revoked already."""
+    """Revoke a key, and return the id of its tenant; None if it was revoked already. In the
+    caller's transaction, which has locked the key."""
     if not ApiKey.objects.filter(pk=key_id, revoked_at=None).update(revoked_at=now):
         return None
     tenant_id = ApiKey.objects.values_list("tenant_id", flat=True).get(pk=key_id)
@@ -146,8 +146,8 @@ def settle_left(
 ) -> LeftKeys:
     """Revoke the usable keys of a person who leaves. Those of these ids go on instead: the actor,
     another owner, is behind them from now on. In the caller's transaction, which has locked the
-    tenant; until it ends nobody pays by one of them (`keep`). Raises NotAnOwner."""
-    _lock_keys(persons.ids_ever_of(tenant_id=tenant_id, person_id=person_id))
+    tenant; until it ends nobody pays by one of them. Raises NotAnOwner."""
+    key_locks.lock(persons.keys_ever_of(tenant_id=tenant_id, person_id=person_id))
     left = made_by(tenant_id=tenant_id, person_id=person_id, now=now)
     taken = [key for key in left if key.pk in taken_over]
     if taken:
@@ -165,14 +165,6 @@ def settle_left(
     for key in revoked:
         _end(key.pk, actor, now)
     return LeftKeys(taken_over=len(taken), revoked=len(revoked))
-
-
-def keep(key_id: str) -> None:
-    """Until the caller's transaction ends, nobody revokes this key, nor removes who is behind it.
-    One query. Raises KeyRevoked where somebody was faster."""
-    row = sql.first(_KEEP, {"key_id": key_id})
-    if row is not None and row[0] is not None:
-        raise KeyRevoked("This API key was revoked a moment ago.")
 
 
 def made_by(*, tenant_id: str, person_id: str, now: datetime) -> list[ApiKey]:
@@ -197,7 +189,8 @@ def set_pace(
     """
     if any(rate is not None and rate < 1 for rate in (reads_per_second, writes_per_second)):
         raise InvalidKeySettings("A rate limit is at least 1 request a second.")
-    key = ApiKey.objects.select_for_update(no_key=True).defer("digest").get(pk=key_id)
+    key_locks.lock([key_id])
+    key = ApiKey.objects.defer("digest").get(pk=key_id)
     key.reads_per_second, key.writes_per_second = reads_per_second, writes_per_second
     key.save(update_fields=("reads_per_second", "writes_per_second"))
     audit.record(
@@ -284,12 +277,6 @@ def _require_other_owner(tenant_id: str, leaving_id: str, actor: Actor) -> None:
     is_owner = selectors.is_owner(tenant_id=tenant_id, user_id=actor.id)
     if actor.type != ActorType.USER or actor.id == leaving_id or not is_owner:
         raise NotAnOwner("Another owner takes keys over.")
-
-
-def _lock_keys(key_ids: Collection[str]) -> None:
-    """Wait for orders by these keys that are being placed, and let no other begin."""
-    rows = ApiKey.objects.filter(pk__in=key_ids).order_by("pk")
-    list(rows.select_for_update(no_key=True).values_list("pk"))
 
 
 def _lock_tenant(tenant_id: str) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from functools import partial
+from threading import Event
 
 import pytest
 from django.db import connection, transaction
 
+from common.clock import utc_now
 from payments.models import Payment, PaymentConfirmation
 from payments.services import approval_settings, orders, waiting
 from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM, api_key, user
 from tenants.errors import KeyRevoked, MayNotPay
-from tenants.models import Role
+from tenants.models import ApiKey, Role
 from tenants.services import keys, members
 from tests.builders import NOW, make_member, make_tenant
 from tests.payments.builders import account, fund
@@ -23,6 +26,9 @@ from transfers import submission
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SMALL, LARGE = 900, 24_000
+PAYERS = 8
+# So many orders are enough to see whether somebody's turn comes.
+ORDERS_MAX = 400
 
 place_on_page = partial(orders.place_once, is_proven=True)
 
@@ -206,3 +212,73 @@ def test_a_worker_sends_while_who_ordered_it_is_removed(team, round_):
     assert not isinstance(removed, Exception), removed
     payment = Payment.objects.get()
     assert payment.awaits_confirmation != (payment.processing_at is not None)
+
+
+def revoke(team, key_id):
+    return keys.revoke(key_id=key_id, actor=actor(team, "dana"), now=utc_now())
+
+
+def rotate(team, key_id):
+    key = ApiKey.objects.get(pk=key_id)
+    return keys.rotate(key=key, overlap=timedelta(0), actor=actor(team, "dana"), now=utc_now())
+
+
+def remove_its_maker(team, _key_id):
+    return remove(team, "lee", "dana")
+
+
+def slow_down(team, key_id):
+    keys.set_pace(
+        key_id=key_id, reads_per_second=1, writes_per_second=1, actor=SYSTEM, now=utc_now()
+    )
+
+
+def beside_payers(team, by, act, *, ends_them=True):
+    """What `act` raised, or how many payments there were when it had ended, beside eight threads
+    that pay by the key without a pause; and what became of these. No statement of `act` takes five
+    seconds."""
+    over = Event()
+
+    def pay_on():
+        for _ in range(ORDERS_MAX):
+            if over.is_set():
+                return
+            pay(team, by, 1)
+
+    def once_they_pay():
+        while Payment.objects.count() < 2 * PAYERS:
+            pass
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SET statement_timeout = '5s'")
+            act(team, by.id)
+        except Exception:
+            over.set()
+            raise
+        if not ends_them:
+            over.set()
+        return Payment.objects.count()
+
+    found = together(lambda worker: pay_on() if worker else once_they_pay(), workers=PAYERS + 1)
+    return found[0], found[1:]
+
+
+@pytest.mark.parametrize("end", [revoke, rotate, remove_its_maker])
+def test_a_key_that_pays_without_a_pause_is_ended_in_its_turn(team, end):
+    """Found: whoever wanted to end it waited for ever, because each order let the next one in."""
+    by = key_of(team, "lee")
+
+    count, payers = beside_payers(team, by, end)
+
+    assert isinstance(count, int), count
+    assert {type(each) for each in payers} == {KeyRevoked}
+    assert Payment.objects.count() == count
+
+
+def test_a_key_that_pays_without_a_pause_is_slowed_down_in_its_turn(team):
+    by = key_of(team, "lee")
+
+    count, _payers = beside_payers(team, by, slow_down, ends_them=False)
+
+    assert isinstance(count, int), count
+    assert ApiKey.objects.get().writes_per_second == 1
