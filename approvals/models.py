@@ -45,7 +45,7 @@ class Approval(models.Model):
 
     class Meta:
         abstract = True
-        constraints = (
+        constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
             models.CheckConstraint(
                 condition=Q(decision="open", decided_at=None)
                 | (~Q(decision="open") & Q(decided_at__isnull=False)),

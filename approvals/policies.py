@@ -92,11 +92,12 @@ class ApprovalPolicy(ABC, Generic[A]):
         return False
 
     def about(self, *, tenant_id: str, subject_id: str) -> A | None:
-        """The approval of one funding or payment of the tenant; None for a malformed id."""
+        """The approval of one funding or payment of the tenant, of several the newest; None for a
+        malformed id."""
         if not is_id(subject_id, self.id_prefix):
             return None
         rows = self.approvals().filter(tenant_id=tenant_id, **{f"{self.kind}_id": subject_id})
-        return rows.first()
+        return rows.order_by("-created_at", "-pk").first()
 
 
 # A policy of whatever kind.

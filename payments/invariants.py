@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 
 from approvals import invariants as approvals
 from approvals.models import ApprovalStatus
@@ -95,20 +95,21 @@ def check_confirmations(scope: Scope) -> Iterator[Finding]:
     """Check that a payment waits for approval exactly while its approval is open, on the same
     terms.
 
-    A payment with `confirmed_at` was approved. Each payment that requires approval has one.
+    A payment with `confirmed_at` was approved. Each payment that requires approval has one. Those
+    from before a second look were approved.
     """
     is_open, approved = Q(decision=ApprovalStatus.OPEN), Q(decision=ApprovalStatus.APPROVED)
     unsent = (PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED)
     awaits = Q(payment__confirmed_at=None, payment__status__in=unsent)
     confirmed = Q(payment__confirmed_at__isnull=False)
+    is_former = Q(created_at__lt=F("payment__second_look_at"))
+    counts = Q(payment__second_look_at=None) | Q(created_at__gte=F("payment__second_look_at"))
+    at_odds = is_open & ~awaits | ~is_open & awaits | approved & ~confirmed | ~approved & confirmed
     found = PaymentConfirmation.objects.filter(
-        is_open & ~awaits
-        | ~is_open & awaits
-        | approved & ~confirmed
-        | ~approved & confirmed
-        | ~Q(amount=F("payment__amount"))
+        counts & at_odds | is_former & ~approved | ~Q(amount=F("payment__amount"))
     )
-    unasked = Payment.objects.filter(selectors.NEEDS_APPROVAL, confirmation=None)
+    asked = PaymentConfirmation.objects.filter(counts, payment=OuterRef("pk"))
+    unasked = Payment.objects.filter(selectors.NEEDS_APPROVAL, ~Exists(asked))
     if not scope.full:
         found = found.filter(is_open | Q(decided_at__gt=scope.since))
         unasked = unasked.filter(status__in=(PaymentStatus.WAITING_FOR_FUNDS, *OPEN))

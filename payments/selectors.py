@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Sum, Value
+from django.db.models import Count, F, FilteredRelation, OuterRef, Q, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce, Lower, NullIf
 
 from balance import selectors as ledger
@@ -30,18 +30,21 @@ from payments.states import OPEN, PaymentStatus
 # What needs the approval of a second person (`Payment.needs_approval`), and has none yet.
 NEEDS_APPROVAL = Q(requires_confirmation=True) | Q(second_look_at__isnull=False)
 _BEFORE_SENDING = (PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED)
+# The approval that counts, of several: none is older than the second look.
+_COUNTS = Q(second_look_at=None) | Q(confirmations__created_at__gte=F("second_look_at"))
 _UNAPPROVED = NEEDS_APPROVAL & Q(confirmed_at=None)
 
 
 def payments(*, tenant_id: str) -> QuerySet[Payment]:
-    """The tenant's payments, each with its recipient, its approval and the ids of its balance
-    transactions."""
+    """The tenant's payments, each with its recipient, the approval that counts (`approval`, may be
+    None) and the ids of its balance transactions."""
     postings = ledger.postings_of(
         tenant_id=OuterRef("tenant_id"), source_type=SOURCE_TYPE, source_id=OuterRef("pk")
     )
     return (
         Payment.objects.filter(tenant_id=tenant_id)
-        .select_related("recipient", "confirmation")
+        .annotate(approval=FilteredRelation("confirmations", condition=_COUNTS))
+        .select_related("recipient", "approval")  # type: ignore[misc]  # the name given above
         .annotate(known_posting_ids=ArraySubquery(postings.values("pk")))
     )
 
@@ -93,9 +96,9 @@ def history(payment: Payment) -> QuerySet[PaymentEvent]:
     return PaymentEvent.objects.filter(payment=payment).order_by("sequence")
 
 
-def confirmation(payment: Payment) -> PaymentConfirmation | None:
-    """The approval of a payment; None if it needs none."""
-    return PaymentConfirmation.objects.filter(payment=payment).first()
+def approvals(payment: Payment) -> QuerySet[PaymentConfirmation]:
+    """The approvals of a payment, the one that counts last; none if it needs none."""
+    return PaymentConfirmation.objects.filter(payment=payment).order_by("created_at", "pk")
 
 
 def awaiting_confirmation(rows: QuerySet[Payment]) -> QuerySet[Payment]:

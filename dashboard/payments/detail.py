@@ -63,18 +63,20 @@ def detail(
     row: Payment,
     *,
     history: Sequence[PaymentEvent],
-    approval: PaymentConfirmation | None,
+    approvals: Sequence[PaymentConfirmation],
     deciding: Sequence[str],
     names: Mapping[str, str],
     stop: str,
     new: Mapping[str, datetime],
 ) -> PaymentDetail:
-    """`deciding` are the addresses of those who decide its approval now, while it is open; `names`
-    are those of the people and keys in the history; `stop` says that, and by what,
-    sending payments is stopped; `new` are the approvers who cannot approve yet, with the moment
-    from which each can."""
+    """`approvals` begin with the first; the last one counts. `deciding` are the addresses of those
+    who decide it now, while it is open; `names` are those of the people and keys in the history;
+    `stop` says that, and by what, sending payments is stopped; `new` are the approvers who cannot
+    approve yet, with the moment from which each can."""
     is_waiting = row.status == PaymentStatus.WAITING_FOR_FUNDS
-    steps = [*(_step(event, names) for event in history), *_approvals(approval, row, names)]
+    approval = approvals[-1] if approvals else None
+    steps = [_step(event, names) for event in history]
+    steps += [step for each in approvals for step in _approval_steps(each)]
     answer = _answer(row)
     return PaymentDetail(
         line=payment_line(row, is_stopped=bool(stop)),
@@ -109,11 +111,7 @@ def _step(event: PaymentEvent, names: Mapping[str, str]) -> Step:
     )
 
 
-def _approvals(
-    approval: PaymentConfirmation | None, row: Payment, names: Mapping[str, str]
-) -> Iterator[Step]:
-    if approval is None:
-        return
+def _approval_steps(approval: PaymentConfirmation) -> Iterator[Step]:
     asked = people(approval.approvers)
     yield Step(f"A second person asked: {asked}", "Ballast", approval.reason, approval.created_at)
     # A refusal is in the history, too, with its reason; an approval moves nothing by itself.

@@ -71,12 +71,13 @@ def download(request: PageRequest) -> HttpResponseBase:
 def detail(request: PageRequest, payment_id: str) -> HttpResponse:
     """One payment with its timeline; for htmx only the part that changes."""
     row = selectors.payment(tenant_id=request.access.tenant.pk, payment_id=payment_id)
-    history, approval = list(selectors.history(row)), selectors.confirmation(row)
+    history, asked = list(selectors.history(row)), list(selectors.approvals(row))
+    approval = asked[-1] if asked else None
     values = {
         "payment": payment_detail.detail(
             row,
             history=history,
-            approval=approval,
+            approvals=asked,
             deciding=approvals.deciding(approval) if approval and row.awaits_confirmation else (),
             names=tenants.people_and_keys({event.actor_id for event in history}),
             stop=stops.of(request.access.tenant).payments,

@@ -8,6 +8,7 @@ from typing import Any
 from api.bank_accounts import bank_account
 from approvals.api import approval_body
 from common import clock
+from payments import selectors
 from payments.methods import METHODS
 from payments.models import Payment, PaymentConfirmation, Recipient
 from payments.services import approvals, limits
@@ -73,7 +74,12 @@ def payment(row: Payment) -> dict[str, Any]:
 def _approval(row: Payment) -> PaymentConfirmation | None:
     """The approval of a payment, or None if it needs none. Costs a query where the caller did not
     select the approval with the payment."""
-    return getattr(row, "confirmation", None) if row.needs_approval else None
+    if not row.needs_approval:
+        return None
+    if hasattr(row, "approval"):
+        selected: PaymentConfirmation | None = row.approval
+        return selected
+    return selectors.approvals(row).last()
 
 
 CSV_HEADER = (

@@ -104,9 +104,15 @@ class PaymentSettings(models.Model):
 
 
 class PaymentConfirmation(Approval):
-    """Whether one payment may be sent, on terms that never change."""
+    """Whether one payment may be sent, on terms that never change.
 
-    payment = models.OneToOneField(Payment, on_delete=models.PROTECT, related_name="confirmation")
+    A payment that only whoever ordered it approved, and who left since, is asked about once more:
+    its newest approval counts (decision 0196).
+    """
+
+    payment = models.ForeignKey(
+        Payment, on_delete=models.PROTECT, related_name="confirmations", db_index=False
+    )
 
     direction = "out"
 
@@ -116,6 +122,13 @@ class PaymentConfirmation(Approval):
             *Approval.Meta.indexes,
             models.Index(
                 fields=("tenant",), name="payment_declined", condition=Q(decision="declined")
+            ),
+            models.Index(fields=("payment", "created_at"), name="payment_asked_about"),
+        )
+        constraints = (
+            *Approval.Meta.constraints,
+            models.UniqueConstraint(
+                fields=("payment",), name="payment_asked_about_once", condition=Q(decision="open")
             ),
         )
 

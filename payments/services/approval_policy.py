@@ -33,12 +33,12 @@ class PaymentApprovalPolicy(ApprovalPolicy[PaymentConfirmation]):
         return PaymentConfirmation.objects.select_related("payment__recipient", "tenant")
 
     def lock_subject(self, approval_id: str) -> None:
-        payment = Payment.objects.filter(confirmation=approval_id)
+        payment = Payment.objects.filter(confirmations=approval_id)
         payment.select_for_update(no_key=True, of=("self",)).get()
 
     def approvers_of(self, approvals: Collection[PaymentConfirmation]) -> dict[str, list[str]]:
         """Those of owners and approvers, without who made the payment, themselves or by a key; or
-        the owner who took the key over, where there is nobody else."""
+        the owner who is the only one left."""
         found = _approvers_of([approval.payment for approval in approvals])
         return {approval.pk: found[approval.payment_id] for approval in approvals}
 
@@ -58,7 +58,7 @@ class PaymentApprovalPolicy(ApprovalPolicy[PaymentConfirmation]):
     ) -> None:
         makers = _makers(approval.payment)
         is_maker = persons.behind(by.actor) in makers or _is_address_of(makers, by.email)
-        if is_maker and not _took_over_alone(approval.payment, by, now):
+        if is_maker and not _is_left_alone(approval.payment, by, now):
             raise OwnPayment(_whose(approval.payment, by))
         refuse_new(tenant_id=approval.tenant_id, by=by.actor, now=now)
 
@@ -84,8 +84,7 @@ POLICY = PaymentApprovalPolicy()
 
 def approvers(payment: Payment) -> list[str]:
     """The addresses that would be asked now: those of owners and approvers, without who made the
-    payment, themselves or by an API key; or the owner who took the key over, where there is nobody
-    else."""
+    payment, themselves or by an API key; or the owner who is the only one left (`_last_owners`)."""
     return _approvers_of([payment])[payment.pk]
 
 
@@ -102,44 +101,47 @@ def _approvers_of(payments: Collection[Payment]) -> dict[str, list[str]]:
         found[payment.pk] = [who for pk, who in everybody if pk not in makers[payment.pk]]
         if len(everybody) == 1 and not found[payment.pk]:
             of_the_last.append(payment)
-    for payment_id, email in _takers_of(of_the_last).items():
+    for payment_id, email in _last_owners(of_the_last).items():
         found[payment_id] = [email]
     return found
 
 
-def _takers_of(payments: Collection[Payment]) -> dict[str, str]:
-    """The address of the owner who took over the key that made each of these payments, by the
-    payment's id. Its former owner may pay by it still, and what it pays would wait forever where
-    nobody but the new one can answer (decision 0192)."""
-    keys = {p.created_by_id for p in payments if p.created_by_type == ActorType.API_KEY}
-    if not keys:
+def _last_owners(payments: Collection[Payment]) -> dict[str, str]:
+    """The address of the owner who decides each of these payments although they made it, by the
+    payment's id. Nobody else is left who approves, and they could order it anew.
+
+    That is so where somebody left whose word it may have been (`second_look_at`, decision 0196),
+    and where the owner took over the key that made it: its former owner may pay by it still
+    (decision 0192).
+    """
+    if not payments:
         return {}
     owners = tenants.people_in(tenant_ids={p.tenant_id for p in payments}, roles=(Role.OWNER,))
-    takers = persons.takers(keys)
-    emails = {
-        payment.pk: dict(owners.get(payment.tenant_id, ())).get(
-            takers.get(payment.created_by_id, "")
-        )
-        for payment in payments
-    }
-    return {payment_id: email for payment_id, email in emails.items() if email is not None}
+    keys = {p.created_by_id for p in payments if p.created_by_type == ActorType.API_KEY}
+    takers = persons.takers(keys) if keys else {}
+    found = {}
+    for payment in payments:
+        for person, email in owners.get(payment.tenant_id, ())[:1]:
+            if payment.second_look_at or takers.get(payment.created_by_id) == person:
+                found[payment.pk] = email
+    return found
 
 
 def _whose(payment: Payment, by: Approver) -> str:
     """Why this person, who made the payment, does not approve it."""
-    if _takers_of([payment]).get(payment.pk) == by.email:
+    if _last_owners([payment]).get(payment.pk) == by.email:
         return (
-            "You took over the API key that made this payment, and others could approve it until a"
-            " short time ago. You can approve it a day after the last of them left."
+            "You made this payment, or had the API key that made it, and others could approve it"
+            " until a short time ago. You can approve it a day after the last of them left."
         )
     return "You, or an API key of yours, made this payment."
 
 
-def _took_over_alone(payment: Payment, by: Approver, now: datetime) -> bool:
-    """Whether this person took over the key that made the payment, and nobody beside them could be
-    asked for a day."""
+def _is_left_alone(payment: Payment, by: Approver, now: datetime) -> bool:
+    """Whether this person decides a payment that they made, and nobody beside them could be asked
+    for a day."""
     person = persons.behind(by.actor)
-    if person is None or _takers_of([payment]).get(payment.pk) != by.email:
+    if person is None or _last_owners([payment]).get(payment.pk) != by.email:
         return False
     return exemption.is_lone_owner(tenant_id=payment.tenant_id, person=person, now=now)
 

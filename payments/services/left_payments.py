@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from approvals import outcomes, requests
 from common.engine.wakeups import enqueue_on_commit
@@ -21,7 +21,7 @@ from payments.models import Payment
 from payments.services import approval_policy, approvals, orders
 from tenants import persons
 from tenants.actors import Actor
-from tenants.models import ActorType
+from tenants.models import ActorType, AuditEvent
 
 RULE = "Whoever ordered it was removed, or has less say than before: a second person approves."
 RULE_OF_KEYS = "The API key that ordered it was revoked: a second person approves."
@@ -36,8 +36,9 @@ def settle(
     canceled: Collection[str] = (),
     **_rest: Any,
 ) -> dict[str, str]:
-    """Let what this person, or a key that they are or were behind, ordered and nobody has approved
-    wait for an approval; cancel those of the ids in `canceled`. Returns how many, in words.
+    """Let what this person, or a key that they are or were behind, ordered and nobody else has
+    approved wait for an approval; cancel those of the ids in `canceled`. Returns how many, in
+    words.
 
     Receives `tenants.signals.owner_left`, in its transaction, which has locked the tenant and the
     person's keys. What a worker has taken up for sending may have left, and goes on.
@@ -45,7 +46,7 @@ def settle(
     rows = unapproved(tenant_id=tenant_id, user_id=user_id)
     found = list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk"))
     stay = [payment for payment in found if payment.pk not in canceled]
-    _ask_again([each for each in stay if not each.needs_approval], RULE, actor, now)
+    _ask_again([each for each in stay if not each.awaits_confirmation], RULE, actor, now)
     gone = [payment for payment in found if payment.pk in canceled]
     for payment in gone:
         orders.cancel(tenant_id=tenant_id, payment_id=payment.pk, actor=actor, now=now)
@@ -63,7 +64,9 @@ def settle_key(*, tenant_id: str, key_id: str, actor: Actor, now: datetime, **_r
     rows = unapproved_of_key(tenant_id=tenant_id, key_id=key_id)
     found = list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk"))
     if has_approvers(found):
-        _ask_again([each for each in found if not each.needs_approval], RULE_OF_KEYS, actor, now)
+        _ask_again(
+            [each for each in found if not each.awaits_confirmation], RULE_OF_KEYS, actor, now
+        )
 
 
 def has_approvers(payments: Sequence[Payment]) -> bool:
@@ -83,13 +86,24 @@ def unapproved_of_key(*, tenant_id: str, key_id: str) -> QuerySet[Payment]:
 
 def unapproved(*, tenant_id: str, user_id: str) -> QuerySet[Payment]:
     """The payments that this person ordered, themselves or by a key that they are or were behind,
-    that no network has seen and nobody has approved, with their recipients. Two queries, and one
-    for the rows."""
+    that no network has seen and nobody else has approved, with their recipients. Two queries, and
+    one for the rows."""
     rows = selectors.unsent(tenant_id=tenant_id).filter(
+        Q(confirmed_at=None) | Exists(_approvals_by(user_id)),
         created_by_id__in=persons.ids_ever_of(tenant_id=tenant_id, person_id=user_id),
-        confirmed_at=None,
     )
     return rows.select_related("recipient")
+
+
+def _approvals_by(user_id: str) -> QuerySet[AuditEvent]:
+    """The line of the audit log that says that this person approved the payment of a row."""
+    return AuditEvent.objects.filter(
+        subject_id=OuterRef("pk"),
+        created_at=OuterRef("confirmed_at"),
+        action="confirmation.approved",
+        actor_type=ActorType.USER,
+        actor_id=user_id,
+    )
 
 
 def _ask_again(payments: Sequence[Payment], rule: str, actor: Actor, now: datetime) -> None:
@@ -98,6 +112,7 @@ def _ask_again(payments: Sequence[Payment], rule: str, actor: Actor, now: dateti
     until = now + requests.VALID_FOR
     columns = {
         "second_look_at": now,
+        "confirmed_at": None,
         "confirmation_expires_at": until,
         "next_attempt_at": None,
         "held_back_at": None,
