@@ -108,8 +108,8 @@ def _require_decider(policy: AnyPolicy, approval: Approval, by: Approver) -> Non
 
     Raises NotAnApprover.
     """
-    policy.keep_settings(approval)
-    members.keep(tenant_id=approval.tenant_id, email=by.email)
+    policy.hold_settings(approval)
+    members.hold(tenant_id=approval.tenant_id, email=by.email)
     deciders.require(policy, approval, by.email)
 
 

@@ -62,7 +62,7 @@ class ApprovalPolicy(ABC, Generic[A]):
         """The addresses of the people who would be asked now."""
         return self.approvers_of([approval])[approval.pk]
 
-    def keep_settings(self, _approval: A) -> None:
+    def hold_settings(self, _approval: A) -> None:
         """Until the transaction ends, the settings that name approvers stay as they are. The
         subject is locked before."""
 

@@ -17,7 +17,7 @@ class PaymentsConfig(AppConfig):
         from payments.api import presenters
         from payments.services import approval_policy, left_owners, left_payments, sandbox, waiting
         from payments.transfer import PAYMENTS
-        from tenants.signals import key_revoked, owner_left
+        from tenants.signals import key_revoked, member_left
         from transfers import handlers
         from transfers.sandbox import due
 
@@ -32,8 +32,8 @@ class PaymentsConfig(AppConfig):
         audits.register_slices(invariants.ACCOUNTS)
         policies.register(approval_policy.POLICY)
         available_balance_rose.connect(waiting.wake, dispatch_uid="payments.waiting")
-        owner_left.connect(left_owners.withdraw_rules, dispatch_uid="payments.left_owners")
-        owner_left.connect(left_payments.settle, dispatch_uid="payments.left_payments")
+        member_left.connect(left_owners.withdraw_rules, dispatch_uid="payments.left_owners")
+        member_left.connect(left_payments.settle, dispatch_uid="payments.left_payments")
         key_revoked.connect(left_payments.settle_key, dispatch_uid="payments.revoked_keys")
         handlers.register(PAYMENTS)
         due.register(sandbox.PART)

@@ -17,7 +17,7 @@ from tenants.models import ActorType, ApiKey, AuditEvent
 ISSUED = "api_key.issued"
 TAKEN_OVER = "api_key.taken_over"
 # In the line of a key that was made in the place of another: the ids of who was behind that one.
-BEFORE = "madeBefore"
+FORMER_HOLDERS = "formerHolders"
 _PEOPLE = (ActorType.USER, ActorType.STAFF)
 
 
@@ -42,7 +42,7 @@ def ever_behind_each(actors: Collection[Actor]) -> dict[Actor, frozenset[str]]:
     lines = _lines(keys).values_list("subject_id", "actor_id", "details") if keys else ()
     by_key: dict[str, set[str]] = {}
     for key_id, person, details in lines:
-        by_key.setdefault(key_id, set()).update([person, *details.get(BEFORE, ())])
+        by_key.setdefault(key_id, set()).update([person, *details.get(FORMER_HOLDERS, ())])
     return {actor: frozenset(_people_of(actor, by_key)) for actor in actors}
 
 

@@ -139,9 +139,8 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
         "Asked who has come to approve {subject}",
     ),
     "confirmation.required": (
-        "Let {amount} {route} wait for a second person, because whoever ordered it left or has less"
-        " say",
-        "Let {subject} wait for a second person, because whoever ordered it left or has less say",
+        "Let {amount} {route} wait for a second person. {why}",
+        "Let {subject} wait for a second person",
     ),
     "confirmation.resent": (
         "Asked the approvers of {amount} {route} again",

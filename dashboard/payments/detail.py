@@ -34,8 +34,8 @@ _ASK = "Ask the recipient, then pay again or pay another way."
 
 @dataclass(frozen=True)
 class PaymentDetail:
-    """`approval_id` is that of the approval, if people were asked, and `asked` a sentence that
-    says who can approve it."""
+    """`approval_id` is that of the approval, if people were asked, `why` says why they were, and
+    `asked` is a sentence that says who can approve it."""
 
     line: PaymentLine
     stop: str
@@ -47,6 +47,7 @@ class PaymentDetail:
     description: str
     waits_until: datetime | None
     approval_id: str
+    why: str
     asked: str
     confirmation_expires_at: datetime | None
     hold_reason: str
@@ -89,6 +90,7 @@ def detail(
         description=row.description,
         waits_until=row.waits_until if is_waiting else None,
         approval_id=approval.pk if approval else "",
+        why=approval.reason if approval else "",
         asked=asked_words(deciding, later=new) if approval else "",
         confirmation_expires_at=row.confirmation_expires_at if row.awaits_confirmation else None,
         hold_reason=row.hold_reason if row.is_unsent else "",

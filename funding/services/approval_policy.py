@@ -52,7 +52,7 @@ class FundingApprovalPolicy(ApprovalPolicy[Confirmation]):
         tenants_now = _approvers_of({approval.tenant_id for approval in approvals})
         return {approval.pk: tenants_now[approval.tenant_id] for approval in approvals}
 
-    def keep_settings(self, approval: Confirmation) -> None:
+    def hold_settings(self, approval: Confirmation) -> None:
         """Whoever changes them holds the balance row's lock."""
         ledger.lock_row(tenant_id=approval.tenant_id)
 

@@ -46,9 +46,9 @@ class Payment(TransferRow):
 
     `next_attempt_at` is set while the payment has to be handed to its network. A held payment
     (`held_at`) keeps its status until staff release it, and one that requires approval until
-    `confirmed_at` is set. So does one that was ordered by somebody who was removed since, or has
-    less say (`second_look_at`). A payment that was due while available was negative is held back
-    (`held_back_at`) and is due again once there is money.
+    `confirmed_at` is set. So does one that was ordered by somebody who left since, or by a key that
+    was revoked since (`second_look_at`). A payment that was due while available was negative is
+    held back (`held_back_at`) and is due again once there is money.
     """
 
     id = PrefixedIdField("pay")
@@ -81,7 +81,9 @@ class Payment(TransferRow):
         null=True,
         blank=True,
         editable=False,
-        help_text="since when it needs approval, because whoever ordered it left or has less say",
+        help_text=(
+            "since when it needs approval, because whoever ordered it left or its key was revoked"
+        ),
     )
     held_back_at = models.DateTimeField(
         null=True, blank=True, help_text="since when it is not sent, because available is negative"
@@ -249,7 +251,7 @@ class Payment(TransferRow):
     @property
     def needs_approval(self) -> bool:
         """Whether it may be sent only once a second person approved it: from the beginning, or
-        because whoever ordered it was removed since, or has less say, or its key was revoked."""
+        because whoever ordered it left since, or its key was revoked."""
         return self.requires_confirmation or self.second_look_at is not None
 
     @property

@@ -37,7 +37,7 @@ def withdraw_rules(
 ) -> dict[str, str]:
     """Withdraw what this person asked for and is not in force yet; returns the rules' names.
 
-    Receives `tenants.signals.owner_left`, in its transaction, which has locked the tenant.
+    Receives `tenants.signals.member_left`, in its transaction, which has locked the tenant.
     """
     row = PaymentSettings.objects.filter(tenant_id=tenant_id).first()
     if row is None:

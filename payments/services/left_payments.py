@@ -1,5 +1,5 @@
-"""Payments that are not sent yet, and whose payer is removed or has less say, or whose API key is
-revoked, wait for a second person (decision 0192).
+"""Payments that are not sent yet, and whose payer is removed, gets another role or has the account
+closed, or whose API key is revoked, wait for a second person (decision 0192).
 
 An owner with nobody beside them is asked about nothing, and nobody is asked about a small amount.
 Such a payment may wait for money for weeks. Once the others have removed whoever ordered it, it is
@@ -8,8 +8,9 @@ that person's word that goes on working without them, as a key would be.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -22,15 +23,17 @@ from payments.services import approval_policy, approvals, orders
 from tenants import persons
 from tenants.actors import Actor
 from tenants.models import ActorType, AuditEvent
+from tenants.signals import Leaving
 
-RULE = "Whoever ordered it was removed, or has less say than before: a second person approves."
-RULE_OF_KEYS = "The API key that ordered it was revoked: a second person approves."
+_RULE = "{who} {how} afterwards, so somebody else approves it."
+RULE_OF_KEYS = "The API key that ordered this was revoked afterwards, so somebody else approves it."
 
 
 def settle(
     *,
     tenant_id: str,
     user_id: str,
+    how: Leaving,
     actor: Actor,
     now: datetime,
     canceled: Collection[str] = (),
@@ -40,13 +43,15 @@ def settle(
     approved wait for an approval; cancel those of the ids in `canceled`. Returns how many, in
     words.
 
-    Receives `tenants.signals.owner_left`, in its transaction, which has locked the tenant and the
+    Receives `tenants.signals.member_left`, in its transaction, which has locked the tenant and the
     person's keys. What a worker has taken up for sending may have left, and goes on.
     """
     rows = unapproved(tenant_id=tenant_id, user_id=user_id)
     found = list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk"))
     stay = [payment for payment in found if payment.pk not in canceled]
-    _ask_again([each for each in stay if not each.awaits_confirmation], RULE, actor, now)
+    _ask_again(
+        [each for each in stay if not each.awaits_confirmation], partial(_rule, how), actor, now
+    )
     gone = [payment for payment in found if payment.pk in canceled]
     for payment in gone:
         orders.cancel(tenant_id=tenant_id, payment_id=payment.pk, actor=actor, now=now)
@@ -64,9 +69,8 @@ def settle_key(*, tenant_id: str, key_id: str, actor: Actor, now: datetime, **_r
     rows = unapproved_of_key(tenant_id=tenant_id, key_id=key_id)
     found = list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk"))
     if has_approvers(found):
-        _ask_again(
-            [each for each in found if not each.awaits_confirmation], RULE_OF_KEYS, actor, now
-        )
+        unasked = [each for each in found if not each.awaits_confirmation]
+        _ask_again(unasked, lambda _payment: RULE_OF_KEYS, actor, now)
 
 
 def has_approvers(payments: Sequence[Payment]) -> bool:
@@ -106,7 +110,16 @@ def _approvals_by(user_id: str) -> QuerySet[AuditEvent]:
     )
 
 
-def _ask_again(payments: Sequence[Payment], rule: str, actor: Actor, now: datetime) -> None:
+def _rule(how: Leaving, payment: Payment) -> str:
+    """Why a payment of somebody who left is asked about, a sentence."""
+    if payment.created_by_type == ActorType.API_KEY:
+        return _RULE.format(who="Somebody who had the API key that ordered this", how=how)
+    return _RULE.format(who="Whoever ordered this", how=how)
+
+
+def _ask_again(
+    payments: Sequence[Payment], rule: Callable[[Payment], str], actor: Actor, now: datetime
+) -> None:
     """The sweep asks those who approve, as it asks everybody who comes later: so a person who left
     thousands of payments fills no mailbox."""
     until = now + requests.VALID_FOR
@@ -122,7 +135,8 @@ def _ask_again(payments: Sequence[Payment], rule: str, actor: Actor, now: dateti
     for payment in payments:
         for name, value in columns.items():
             setattr(payment, name, value)
-        approval = approvals.request(payment=payment, rule=rule, now=now, is_asked_later=True)
-        outcomes.record_audit(approval, "required", by=actor, now=now)
+        why = rule(payment)
+        approval = approvals.request(payment=payment, rule=why, now=now, is_asked_later=True)
+        outcomes.record_audit(approval, "required", by=actor, now=now, why=why)
     if payments:
         enqueue_on_commit("payments.sweep_confirmations")

@@ -13,7 +13,7 @@ from tenants.emails import queue_address_notices, queue_password_reset
 from tenants.errors import AddressTaken
 from tenants.models import Membership, Mode, Role, Tenant, TenantStatus, User
 from tenants.services import audit, leaving, names, sessions, sign_ins
-from tenants.signals import tenant_released
+from tenants.signals import Leaving, tenant_released
 
 
 @transaction.atomic
@@ -158,7 +158,7 @@ def create_member(
     former = {"before": known.role} if known else {}
     if known and role != Role.OWNER:
         leaving.require_other_owner(known)
-        leaving.settle(known, actor=actor, now=now)
+        leaving.settle(known, Leaving.DEMOTED, actor=actor, now=now)
     new_approvers.give_role(membership, role, actor=actor, now=now)
     membership.save()
     audit.record(

@@ -20,6 +20,7 @@ from tenants.emails import queue_account_notice
 from tenants.errors import AccessRefused
 from tenants.models import Membership, Tenant, User
 from tenants.services import leaving, sessions, sign_ins
+from tenants.signals import Leaving
 
 _BY_SUPPORT = "our support"
 
@@ -35,7 +36,7 @@ def close(*, user_id: str, actor: Actor, now: datetime, note: str = "") -> bool:
         return False
     for membership in _memberships(user_id):
         Tenant.objects.select_for_update(no_key=True).get(pk=membership.tenant_id)
-        ended = leaving.settle(membership, actor=actor, now=now)
+        ended = leaving.settle(membership, Leaving.CLOSED, actor=actor, now=now)
         access_mails.tell_of_closing(membership, ended=ended.facts, by=actor, now=now)
     user.is_active = False
     user.save(update_fields=["is_active"])

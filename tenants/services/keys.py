@@ -103,8 +103,8 @@ def rotate(
         details={"oldKeyEndsAt": ends.isoformat()},
         now=now,
     )
-    before = persons.ever_behind(api_key(old.pk))
-    return _write(_successor_of(old), text=text, actor=actor, now=now, made_before=before)
+    holders = persons.ever_behind(api_key(old.pk))
+    return _write(_successor_of(old), text=text, actor=actor, now=now, former_holders=holders)
 
 
 @transaction.atomic
@@ -242,10 +242,10 @@ def _write(
     text: str | None,
     actor: Actor,
     now: datetime,
-    made_before: Collection[str] | None = None,
+    former_holders: Collection[str] | None = None,
 ) -> IssuedKey:
-    """Store a new key. `made_before`: who was behind the one in whose place it is; None: there is
-    none."""
+    """Store a new key. `former_holders`: who was behind the one in whose place it is; None: there
+    is none."""
     text = text or key_text.new(Mode(key.tenant.mode))
     key.prefix = key_text.prefix_of(text)
     key.digest = key_text.digest_of(text)
@@ -259,11 +259,11 @@ def _write(
             "name": key.name,
             "scopes": list(key.scopes),
             "mayLoosenAutoFunding": key.may_loosen_auto_funding,
-            **({persons.BEFORE: sorted(made_before)} if made_before else {}),
+            **({persons.FORMER_HOLDERS: sorted(former_holders)} if former_holders else {}),
         },
         now=now,
     )
-    access_mails.tell_of_key(key, is_rotation=made_before is not None, by=actor, now=now)
+    access_mails.tell_of_key(key, is_rotation=former_holders is not None, by=actor, now=now)
     return IssuedKey(key=key, text=text)
 
 

@@ -19,6 +19,7 @@ from tenants.errors import LastOwner
 from tenants.models import Membership, Role
 from tenants.services import invitations, keys
 from tenants.services.keys import LeftKeys
+from tenants.signals import Leaving
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ def require_other_owner(membership: Membership) -> None:
 
 def settle(
     membership: Membership,
+    how: Leaving,
     *,
     taken_over: Collection[str] = (),
     canceled: Collection[str] = (),
@@ -71,10 +73,11 @@ def settle(
         tenant_id=tenant_id, person_id=person.pk, taken_over=taken_over, actor=actor, now=now
     )
     revoked = invitations.revoke_of(tenant_id=tenant_id, person=person, actor=actor, now=now)
-    answers: list[tuple[Any, Any]] = signals.owner_left.send(
+    answers: list[tuple[Any, Any]] = signals.member_left.send(
         sender=Membership,
         tenant_id=tenant_id,
         user_id=person.pk,
+        how=how,
         actor=actor,
         now=now,
         canceled=canceled,

@@ -15,6 +15,7 @@ from tenants.errors import OwnSecondFactorMissing
 from tenants.models import ActorType, Membership, Role, Tenant
 from tenants.services import audit, leaving
 from tenants.services.leaving import Ended
+from tenants.signals import Leaving
 
 
 @transaction.atomic
@@ -37,7 +38,12 @@ def change_role(
     before, ended = membership.role, None
     if role != Role.OWNER:
         ended = leaving.settle(
-            membership, taken_over=take_over, canceled=cancel, actor=actor, now=now
+            membership,
+            Leaving.DEMOTED,
+            taken_over=take_over,
+            canceled=cancel,
+            actor=actor,
+            now=now,
         )
     new_approvers.give_role(membership, role, actor=actor, now=now)
     access_mails.tell_of_member(
@@ -67,16 +73,23 @@ def remove(
     """
     membership = _locked(tenant_id, membership_id, actor)
     leaving.require_other_owner(membership)
-    ended = leaving.settle(membership, taken_over=take_over, canceled=cancel, actor=actor, now=now)
+    ended = leaving.settle(
+        membership,
+        Leaving.REMOVED,
+        taken_over=take_over,
+        canceled=cancel,
+        actor=actor,
+        now=now,
+    )
     _audit(membership, selectors.REMOVED, actor, now, {"role": membership.role})
     access_mails.tell_of_removal(membership, ended=ended.facts, by=actor, now=now)
     Membership.objects.filter(pk=membership.pk).delete()
     return ended
 
 
-def keep(*, tenant_id: str, email: str) -> None:
+def hold(*, tenant_id: str, email: str) -> None:
     """Until the caller's transaction ends, nobody removes the member with this address or changes
-    the role; who is removed before is not kept. One query."""
+    the role; who is removed before is not held. One query."""
     rows = Membership.objects.filter(tenant_id=tenant_id, user__email=email.lower())
     list(rows.select_for_update(of=("self",), no_key=True).values_list("pk"))
 

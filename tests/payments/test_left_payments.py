@@ -160,7 +160,7 @@ def test_those_who_approve_are_asked(team, dana, lee):
     approval = PaymentConfirmation.objects.get(payment=payment)
     assert (asked.to, approval.approvers) == (DANA, [DANA])
     assert approval.reason == (
-        "Whoever ordered it was removed, or has less say than before: a second person approves."
+        "Whoever ordered this was removed from the team afterwards, so somebody else approves it."
         f" Ordered by {LEE}."
     )
 

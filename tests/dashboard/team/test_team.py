@@ -407,9 +407,14 @@ class TestPaymentsOfWhoLeaves:
             payment.refresh_from_db()
         assert (gone.status, stays.awaits_confirmation) == ("canceled", True)
         log = dana_browser.get("/dashboard/audit-log").content.decode()
-        assert "wait for a second person, because whoever ordered it left or has less say" in log
+        why = "Whoever ordered this was removed from the team afterwards"
+        assert f"wait for a second person. {why}, so somebody else approves it." in log
         waiting = dana_browser.get("/dashboard/approvals").content.decode()
         assert "Stays LLC" in waiting
+        box = dana_browser.get(f"/dashboard/payments/{stays.pk}").content.decode()
+        box = box[box.index("Waits for a second person") : box.index("See the request")]
+        for shown in (waiting, box):
+            assert f"<p>{why}, so somebody else approves it." in shown
 
     def test_wait_after_a_demotion_too(self, acme, dana_browser, ordered, lee):
         post(dana_browser, acme, f"/{of(lee).pk}/role", role="viewer", cancel=[ordered[0].pk])
