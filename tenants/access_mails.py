@@ -30,7 +30,7 @@ def tell_of_member(
 ) -> None:
     """Somebody joined, or got another role than `before`, with which this `ended`."""
     person, role = membership.user.email, Role(membership.role).label
-    what = f"{person} is {role} now" if before else f"{person} joined as {role}"
+    what = f"{person} is now {role}" if before else f"{person} joined as {role}"
     from_when = membership.approves_from
     facts = {"Before": Role(before).label, **ended} if before else {}
     _tell(membership.tenant_id, what, facts, _TEAM, by, now, approves_from=from_when)
@@ -42,7 +42,7 @@ def tell_of_removal(
     """Somebody left the team, and this `ended` with it: to the other owners, and to the person, who
     learns no more than that."""
     person = membership.user
-    what = f"{person.email} is no longer in the team"
+    what = f"{person.email} is no longer on the team"
     _tell(membership.tenant_id, what, ended, _TEAM, by, now, without={person.pk})
     if by.type == ActorType.SYSTEM:
         return
@@ -70,9 +70,11 @@ def tell_of_closing(
 
 
 def tell_of_second_factor(tenant_id: str, *, required: bool, by: Actor, now: datetime) -> None:
-    """Everybody needs a second factor from now on, or no longer."""
+    """Everybody now needs a second factor from now on, or no longer."""
     what = (
-        "Everybody needs a second factor" if required else "Nobody needs a second factor any more"
+        "Everybody now needs a second factor"
+        if required
+        else "A second factor is no longer required"
     )
     _tell(tenant_id, what, {}, _TEAM, by, now)
 
@@ -86,7 +88,7 @@ def tell_of_new_start(membership: Membership, *, what: str, by: Actor, now: date
 def tell_of_key(key: ApiKey, *, is_rotation: bool, by: Actor, now: datetime) -> None:
     """A key was made, from nothing or in the place of another one."""
     what = f"API key {key.name} was {'rotated' if is_rotation else 'created'}"
-    facts = {"Begins with": key.prefix, "May": ", ".join(key.scopes)}
+    facts = {"Begins with": key.prefix, "Permissions": ", ".join(key.scopes)}
     _tell(key.tenant_id, what, facts, _KEYS, by, now)
 
 
@@ -97,7 +99,7 @@ def tell_of_recipient(tenant_id: str, *, name: str, account: str, by: Actor, now
 
 def tell_of_loosening(key: ApiKey, *, by: Actor, now: datetime) -> None:
     """The switch of a key was turned: whether it may loosen auto-funding."""
-    may = "may" if key.may_loosen_auto_funding else "may no longer"
+    may = "can" if key.may_loosen_auto_funding else "can no longer"
     what = f"API key {key.name} {may} loosen auto-funding"
     _tell(key.tenant_id, what, {"Begins with": key.prefix}, _KEYS, by, now)
 

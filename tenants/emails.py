@@ -23,14 +23,14 @@ ACCESS_BY_SUPPORT = "access_by_support"
 _CHANGES = {
     "totp_activated": "An authenticator app was added",
     "totp_deactivated": "The authenticator app was removed",
-    "recovery_codes_generated": "New recovery codes were made",
+    "recovery_codes_generated": "New recovery codes were created",
     "webauthn_added": "A passkey was added",
     "webauthn_removed": "A passkey was removed",
     "password_changed": "Your password was changed",
     "password_reset": "Your password was reset",
     "password_set": "A password was set",
     "account_closed": "Our support closed your account",
-    "account_reopened": "Our support opened your account again",
+    "account_reopened": "Our support reopened your account",
     "second_factor_reset": "Our support removed your passkeys, authenticator app and codes",
 }
 _USELESS_AFTER = timedelta(hours=1)

@@ -332,7 +332,7 @@ class TestQuestion:
         for part in (text, html):
             assert "/dashboard/approvals/cnf_1" in part
             assert "/confirm/" not in part
-            assert "this message decides nothing" in " ".join(part.split())
+            assert "This e-mail alone cannot approve it" in " ".join(part.split())
 
 
 class TestOutcome:
@@ -383,19 +383,19 @@ class TestPause:
     def test_until_a_person_acts(self):
         _subject, text, _html = sent("auto_funding_paused")
 
-        assert "when a person has looked at it" in text
+        assert "when somebody resumes it" in text
 
     def test_until_a_moment(self):
         _subject, text, html = sent("auto_funding_paused", paused_until="2026-11-20T16:04:00Z")
 
-        assert "Nov 20, 2026, 11:04 AM EST, by itself" in text
+        assert "Nov 20, 2026, 11:04 AM EST, automatically" in text
         assert "Nov 20, 2026, 11:04 AM EST" in html
 
 
 class TestReturn:
     @pytest.mark.parametrize(
         ("was_completed", "sentence"),
-        [(True, "has been taken out of the balance again"), (False, "nothing was taken out")],
+        [(True, "so we took it out of the balance again"), (False, "nothing was taken out")],
     )
     def test_says_whether_the_balance_fell(self, was_completed, sentence):
         _subject, text, html = sent("funding_returned", was_completed=was_completed)

@@ -87,7 +87,7 @@ def stored():
 
 def refused(response):
     assert (response.status_code, response.json()["code"]) == (403, "loosening_not_allowed")
-    assert "may loosen auto-funding" in response.json()["detail"]
+    assert "can loosen auto-funding" in response.json()["detail"]
     return True
 
 
@@ -214,8 +214,8 @@ class TestTurning:
     @pytest.mark.parametrize(
         ("allowed", "action", "words"),
         [
-            (False, "api_key.loosening_forbidden", "may no longer loosen auto-funding"),
-            (True, "api_key.loosening_allowed", "may loosen auto-funding"),
+            (False, "api_key.loosening_forbidden", "can no longer loosen auto-funding"),
+            (True, "api_key.loosening_allowed", "can loosen auto-funding"),
         ],
     )
     def test_is_audited_and_mailed_to_all_owners(self, key, owner, allowed, action, words):

@@ -79,7 +79,7 @@ class TestNewApprover:
         emails.send_due(now=NOW)
 
         said = (
-            "You came to approve here a short time ago. You can decline at any time, and approve"
+            "You became an approver recently. You can decline right away, and approve"
             " from Nov 21, 2026, 10:00 AM EST."
         )
         told = {

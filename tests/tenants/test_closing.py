@@ -139,7 +139,7 @@ class TestReopening:
         assert Membership.objects.get(user=lee).approves_from == NOW + 2 * DAY
         assert mailed()[before:] == [
             (DANA, f"The account of {LEE} was opened again"),
-            (LEE, "Our support opened your account again"),
+            (LEE, "Our support reopened your account"),
         ]
 
 

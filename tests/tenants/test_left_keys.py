@@ -113,7 +113,7 @@ class TestRemoval:
 
         mails = OutgoingEmail.objects.filter(context__page="dashboard:team").order_by("to")
         assert [mail.to for mail in mails] == ["dana@acme.example"]
-        assert mails[0].context["what"] == "lee@acme.example is no longer in the team"
+        assert mails[0].context["what"] == "lee@acme.example is no longer on the team"
         assert mails[0].context["facts"] == [
             {"label": "Keys taken over", "value": "1"},
             {"label": "Keys revoked", "value": "1"},

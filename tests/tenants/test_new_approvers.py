@@ -133,9 +133,9 @@ class TestMails:
         change(live, dana, Role.VIEWER, lee)
 
         assert told(live) == [
-            (DANA, f"{LEE} is Owner now"),
-            (DANA, f"{DANA} is Viewer now"),
-            (LEE, f"{DANA} is Viewer now"),
+            (DANA, f"{LEE} is now Owner"),
+            (DANA, f"{DANA} is now Viewer"),
+            (LEE, f"{DANA} is now Viewer"),
         ]
 
     def test_of_a_key_go_to_every_owner_and_do_not_tell_it(self, live, dana, lee):
@@ -153,7 +153,7 @@ class TestMails:
         assert new.text not in contexts
         assert OutgoingEmail.objects.all()[0].context["facts"] == [
             {"label": "Begins with", "value": issued.key.prefix},
-            {"label": "May", "value": "balance:read"},
+            {"label": "Permissions", "value": "balance:read"},
         ]
 
     def test_of_a_key_that_our_support_made(self, live, dana):

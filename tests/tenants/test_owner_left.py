@@ -202,7 +202,7 @@ class TestMails:
         assert list(rows) == [(DANA, "access_changed"), (LEE, "membership_ended")]
         emails.send_due(now=NOW)
         (own,) = [each for each in mail.outbox if each.to == [LEE]]
-        assert own.subject == "You are no longer in the team of Acme"
+        assert own.subject == "You are no longer on the team of Acme"
         assert DANA not in own.body
 
     @pytest.mark.parametrize("how", ["removed", "closed"], indirect=True)
@@ -276,4 +276,4 @@ def test_a_change_of_the_second_factor_rule_is_mailed(acme, dana):
         )
 
     told = OutgoingEmail.objects.get(template="access_changed")
-    assert (told.to, told.context["what"]) == (DANA, "Nobody needs a second factor any more")
+    assert (told.to, told.context["what"]) == (DANA, "A second factor is no longer required")
