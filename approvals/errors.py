@@ -16,7 +16,7 @@ class ApprovalClosed(Conflict):
     code = "confirmation_closed"
     is_public = False
     title = "Already decided"
-    advice = "Somebody decided before, or the time was up. The page shows who and when."
+    advice = "Somebody already decided, or the request expired. The page shows who and when."
 
 
 class UnknownApproval(NotFound):
@@ -36,11 +36,11 @@ class LinkEnded(Forbidden):
 
 class AnsweredSignedIn(LinkEnded):
     title = "Payments are approved in the dashboard"
-    advice = "Sign in, open Approvals, and decide there. This link has changed nothing."
+    advice = "Sign in, open Approvals, and decide there. This link changed nothing."
 
 
 class FormerApprover(LinkEnded):
-    advice = "Those who approve now decide the request. This link has changed nothing."
+    advice = "Only current approvers can decide this request. This link changed nothing."
 
 
 class ApprovalResentRecently(RuleViolation):
@@ -54,7 +54,7 @@ class NotAnApprover(Forbidden):
     code = "not_an_approver"
     is_public = False
     title = "Not an approver"
-    advice = "Only those who approve now decide. The page shows who they are."
+    advice = "Only current approvers can decide. The page shows who they are."
 
 
 class NewApprover(Forbidden):

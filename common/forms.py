@@ -13,7 +13,7 @@ class TextField(forms.CharField):
     """One line that names or describes something: visible characters only, in NFC."""
 
     default_error_messages: ClassVar[Any] = {
-        "invisible": "Type visible characters only: this holds some that cannot be seen."
+        "invisible": "Use visible characters only. This text has some that cannot be seen."
     }
     lines: ClassVar = False
 

@@ -18,7 +18,7 @@ from common.errors import Conflict
 class IllegalTransition(Conflict):
     code = "illegal_transition"
     is_public = False
-    title = "Not possible in this status"
+    title = "This is not possible in the current status"
     advice = "Read the object again: its status has changed, or never allowed this."
 
 

@@ -52,7 +52,7 @@ def operator(name: str) -> Doer:
     else's name."""
     name = name.strip()[:OPERATOR_LENGTH_MAX]
     if name.lower().startswith(_LIKE_AN_ID) or name.lower() == OURSELVES:
-        raise NameRefused(f"{name} is no person's name: say who you are.")
+        raise NameRefused(f"“{name}” is not a person's name. Enter your own name.")
     return Doer(SYSTEM, name)
 
 

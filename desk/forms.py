@@ -33,7 +33,7 @@ class ReasonField(LinesField):
             min_length=REASON_LENGTH_MIN,
             max_length=REASON_LENGTH_MAX,
             widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
-            help_text="Kept in the audit log for good.",
+            help_text="Stored permanently in the audit log.",
             **options,
         )
 

@@ -73,7 +73,7 @@ class NoLongerFits(RuleViolation):
 
     code = "no_longer_fits"
     is_public = False
-    title = "It no longer fits"
+    title = "This amount no longer fits your limits"
     advice = "Raise the limit, or wait until its day or month is over (Eastern time)."
 
 
@@ -168,20 +168,20 @@ class AuthorizationChanged(Conflict):
     """Somebody changed the authorization after the form was shown. It has no code, because only the
     dashboard's forms raise it, never the API."""
 
-    title = "Refused again meanwhile"
-    advice = "Look at what the bank says now."
+    title = "Refused again in the meantime"
+    advice = "Check what the bank says now."
 
 
 class AutoFundingChanged(Conflict):
     """Somebody changed the settings after the form was shown. It has no code, because only the
     dashboard's forms raise it, never the API."""
 
-    title = "Changed meanwhile"
-    advice = "Look at the settings as they are now."
+    title = "Changed in the meantime"
+    advice = "Check the current settings."
 
 
 class RetryNotPossible(Conflict):
     """It has no code, because only the dashboard and the tenant's rule try again, never the API."""
 
-    title = "Not tried again"
-    advice = "Only a debit that came back for want of funds is tried again, twice at most."
+    title = "This cannot be retried"
+    advice = "Only a debit that was returned for lack of funds can be retried, two times at most."

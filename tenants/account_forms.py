@@ -6,6 +6,8 @@ from typing import Any
 
 from allauth.account import forms
 
+from tenants import passwords
+
 _LABELS = {
     "oldpassword": "Current password",
     "password1": "New password",
@@ -21,6 +23,7 @@ class _Relabeled:
         for name in _LABELS.keys() & self.fields.keys():
             self.fields[name].label = _LABELS[name]
             self.fields[name].widget.attrs.pop("placeholder", None)
+        self.fields["password1"].help_text = passwords.HINT
 
 
 class ChangePasswordForm(_Relabeled, forms.ChangePasswordForm):  # type: ignore[misc]  # no types

@@ -19,6 +19,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
     # What allauth says also where a person is signed in and proves who they are.
     error_messages: ClassVar[dict[str, Any]] = {
         **DefaultAccountAdapter.error_messages,
+        "account_inactive": "This account is closed.",
+        "email_password_mismatch": (
+            "That e-mail address and password do not match. Check both and try again."
+        ),
+        "enter_current_password": "Enter your current password.",
+        "incorrect_password": "That password is not correct.",
+        "rate_limited": "You tried too often. Wait a few minutes and try again.",
         "too_many_login_attempts": "Too many wrong passwords or codes. Try again later.",
     }
     _is_proof = False  # whether who is signed in proves who they are

@@ -14,6 +14,11 @@ from django.core.exceptions import ValidationError
 from tenants import selectors
 from tenants.models import User
 
+# What people read where they choose a password; the validators say what was wrong with one.
+HINT = (
+    "Use at least 12 characters. Avoid common passwords, repeats, and your own or your company's"
+    " name."
+)
 _PRODUCT = "ballast"
 _WORD_LENGTH_MIN = 4
 # Letters that must be left of a password without the words that everybody knows of the person.
@@ -35,18 +40,18 @@ class GuessableValidator(CommonPasswordValidator):
             raise ValidationError("This password is too common.", code="password_too_common")
         if len(set(text)) < _DIFFERENT_MIN or _repeats(text) or _is_sequence(text):
             raise ValidationError(
-                "This password repeats itself or counts up.", code="password_repeats"
+                "This password repeats itself or is a sequence.", code="password_repeats"
             )
         if _is_made_of(text, _words_about(user)):
             raise ValidationError(
-                "Take more than the names of the product, your company and yourself.",
+                "Choose more than your name, your company or this product.",
                 code="password_of_context",
             )
 
     def get_help_text(self) -> str:
         return (
-            "Your password can’t be common, a repetition, or made of the names of the product, your"
-            " company or yourself."
+            "Do not use a common password, a repetition, or the name of the product, your company"
+            " or yourself."
         )
 
 

@@ -33,7 +33,7 @@ def _code_field(label: str) -> forms.CharField:
         label=label,
         max_length=20,
         widget=forms.TextInput(attrs=_ATTRIBUTES),
-        error_messages={"required": "Type the code."},
+        error_messages={"required": "Enter the code."},
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from config.settings.deployment import DEBUG
 
 INSTALLED_APPS = [
+    "common",  # first: what fields say is set before forms are made
     "unfold",
     "django.contrib.admin",
     "django.contrib.auth",

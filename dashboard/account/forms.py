@@ -13,6 +13,6 @@ class PersonForm(forms.Form):
         label="Your name",
         max_length=NAME_LENGTH_MAX,
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
-        help_text="As your teams see it.",
-        error_messages={"required": "What should the others call you?"},
+        help_text="Your teams see this name.",
+        error_messages={"required": "Enter your name."},
     )

@@ -20,8 +20,8 @@ from tenants.account_transactions import in_one_transaction
 from tenants.services import accounts, enrolments, sessions
 
 _NOT_HERE = (
-    "This link is over, or another browser asked for it: it works once, where you asked for it. "
-    "If that was not you, change your password."
+    "This link has expired or was requested in another browser. It works once, in the browser "
+    "where you asked for it. If that was not you, change your password."
 )
 
 
@@ -82,7 +82,7 @@ def enroll(request: PersonRequest, token: str) -> HttpResponse:
     if enrolment.accept(request, user=user, token=token, now=utc_now()):
         messages.success(request, "Now add a passkey or set up an authenticator app.")
     elif enrolment.is_sent_by_colleague(user):
-        messages.warning(request, "This link is not yours, or it is over.")
+        messages.warning(request, "This link belongs to somebody else, or it has expired.")
     elif not enrolment.may_enroll(request, user=user):
         messages.warning(request, _NOT_HERE)
         return redirect("ask_to_enroll")

@@ -23,6 +23,6 @@ class DeclineForm(forms.Form):
         label="Why do you decline?",
         max_length=200,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="The people who run this account will read it.",
-        error_messages={"required": "Say in a few words why."},
+        help_text="The people on this team can read it.",
+        error_messages={"required": "Say why in a few words."},
     )

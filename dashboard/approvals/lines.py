@@ -101,13 +101,14 @@ def prospect(view: ApprovalView) -> str:
     payment = payments.payment(tenant_id=view.tenant_id, payment_id=view.subject_id)
     if not payment.is_unsent:
         return ""
-    approved = "Once approved it" if view.state == ApprovalStatus.OPEN else "It"
+    approved = "Once approved, it" if view.state == ApprovalStatus.OPEN else "It"
     if payment.status == PaymentStatus.WAITING_FOR_FUNDS:
-        return f"{approved} waits for money: it is sent when the balance covers it."
+        return f"{approved} waits until the balance covers it."
     if ledger.summary(view.tenant_id).available < 0:
         return (
             "The available balance is below zero, so nothing is sent."
-            f" {approved} is held back, and goes out by itself when available is back at $0.00."
+            f" {approved} is held back, and we send it once the available balance is no longer"
+            " below zero."
         )
     return ""
 
@@ -153,4 +154,4 @@ def _ending(state: ApprovalStatus, of: ApprovalView | Approval) -> str:
         return f"by {of.decided_by}: {of.decline_reason}"
     if state == ApprovalStatus.EXPIRED:
         return "Nobody decided in time."
-    return "Canceled, or its terms changed."
+    return "It was canceled, or its terms changed."

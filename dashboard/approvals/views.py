@@ -90,7 +90,7 @@ def resend(request: PageRequest, approval_id: str) -> HttpResponse:
     except (ApprovalClosed, ApprovalResentRecently) as refusal:
         messages.warning(request, refusals.sentence(refusal))
     else:
-        messages.success(request, f"A new e-mail is on its way to {people(asked)}.")
+        messages.success(request, f"We sent a new e-mail to {people(asked)}.")
     return redirect("dashboard:approvals")
 
 

@@ -15,7 +15,7 @@ from dashboard.shell.access import PageRequest
 from funding.agreements import Agreement, Wording
 
 _TICK, _DIGEST = "agreed", "agreed_to"
-_UNTICKED = "Read this and tick it to go on."
+_UNTICKED = "Read this and check the box to continue."
 _CHANGED = "The text has changed since you ticked it: read it again."
 
 

@@ -78,7 +78,10 @@ def revoke(request: PageRequest, authorization_id: str) -> HttpResponse:
         now=utc_now(),
     )
     if row.ended_because == debit_authorizations.REVOKED:
-        messages.success(request, "Revoked. What is not with the bank yet is not sent.")
+        messages.success(
+            request,
+            "The authorization is revoked. Debits that have not gone to the bank are not sent.",
+        )
     return redirect("dashboard:authorization", row.pk)
 
 

@@ -13,25 +13,28 @@ from funding.services import notices
 
 REASONS = {
     "below_threshold": "The balance was below the threshold.",
-    "awaiting_confirmation": "The balance was below the threshold; the approvers were asked.",
+    "awaiting_confirmation": "The balance was below the threshold, so we asked the approvers.",
     "awaiting_confirmation_nobody_asked": (
-        "The balance was below the threshold, but there is nobody to ask. Name approvers: they are"
-        " then asked by e-mail."
+        "The balance was below the threshold, but there is nobody to ask. Add approvers, and we"
+        " e-mail them."
     ),
-    "already_in_flight": "An automatic funding was on its way already: one at a time.",
-    "tenant_suspended": "The tenant was suspended.",
-    "no_funding_source": "There was no bank account to draw from. Add one or choose a default.",
+    "already_in_flight": "An automatic top-up was already on its way. We send one at a time.",
+    "tenant_suspended": "Your organization was suspended.",
+    "no_funding_source": (
+        "There was no bank account to add money from. Add one or choose a default."
+    ),
     "no_network": "No payment network is connected yet.",
     "auto_funding_monthly_limit": "It would have gone over your monthly limit for auto-funding.",
     "amount_above_limit": "The amount is above the limit for one transaction.",
-    "daily_limit_exceeded": "It would have gone over the daily limit of your tenant.",
-    "monthly_limit_exceeded": "It would have gone over the monthly limit of your tenant.",
+    "daily_limit_exceeded": "It would have gone over the daily limit of your organization.",
+    "monthly_limit_exceeded": "It would have gone over the monthly limit of your organization.",
     "funding_source_not_verified": "The bank account was not verified yet.",
     "funding_source_not_authorized": (
-        "The account holder's authorization has ended. Resume auto-funding when it is given again."
+        "The account holder's authorization has ended. Resume auto-funding once it is given again."
     ),
     "authorization_required": (
-        "The account holder had not authorized it. Read and authorize it in the settings."
+        "The account holder had not authorized it. Read the authorization in the settings and agree"
+        " to it."
     ),
     "funding_source_unusable": "The bank account could not be used. Choose another one.",
     "funding_method_not_supported": "The bank account does not support the method.",
@@ -60,7 +63,7 @@ def decision_line(row: AutoFundingDecision) -> DecisionLine:
             f"{format_cents(row.available)} available, {format_cents(row.in_flight)} on its way,"
             f" threshold {format_cents(row.threshold)}"
         ),
-        badge=Badge("Fired", "good") if fired else Badge("Not fired", "warn"),
+        badge=Badge("Requested", "good") if fired else Badge("Skipped", "warn"),
         funding_id=row.funding_id,
         at=row.created_at,
     )
@@ -74,4 +77,4 @@ def reason(code: str) -> str:
         return f"{DomainError.registry[code].title}."
     if notices.is_pause(code):
         return f"It was paused. {notices.explain_pause(code)[0]}"
-    return f"There is no explanation of {code} here. Please ask support."
+    return f"We have no explanation for {code}. Please contact support."

@@ -40,32 +40,32 @@ class AutoFundingForm(forms.Form):
     low_balance_threshold = DollarsField(
         label="When the balance drops below",
         required=False,
-        help_text="Counted with the money that is on its way already.",
+        help_text="Money that is already on its way counts toward the balance.",
     )
     funding_amount = DollarsField(label="Add", least=1, required=False)
     source_id = forms.ChoiceField(label="From", required=False)
     funding_method = forms.ChoiceField(
-        label="How", widget=forms.RadioSelect, initial=FundingMethod.ACH_DEBIT
+        label="Method", widget=forms.RadioSelect, initial=FundingMethod.ACH_DEBIT
     )
     monthly_limit = DollarsField(
-        label="At most in a month, if you like",
+        label="Monthly limit (optional)",
         least=1,
         required=False,
-        help_text="Calendar months, Eastern time. Empty: no limit of its own.",
+        help_text="For each calendar month, Eastern time. Leave empty for no limit.",
     )
     confirmation_threshold = DollarsField(
-        label="Ask for approval above, if you like",
+        label="Require approval above (optional)",
         required=False,
-        help_text="Larger amounts wait until somebody approves them. Empty: never ask.",
+        help_text="Larger amounts wait until somebody approves them. Leave empty to never ask.",
     )
     confirmation_emails = AddressesField(
         label="Who is asked",
         most=CONFIRMATION_EMAILS_MAX,
         required=False,
-        help_text="One address a line. Empty: your owners and approvers.",
+        help_text="Enter one address per line. Leave empty to ask your owners and approvers.",
     )
     confirm_topups = forms.BooleanField(
-        label="Ask about large top-ups, too, not only automatic ones", required=False
+        label="Also require approval for large manual top-ups", required=False
     )
 
     def __init__(
@@ -90,7 +90,7 @@ class AutoFundingForm(forms.Form):
         data = super().clean() or {}
         for name in ("low_balance_threshold", "funding_amount"):
             if data.get("enabled") and name in data and data[name] is None:
-                self.add_error(name, "Type an amount to switch auto-funding on.")
+                self.add_error(name, "Enter an amount to switch auto-funding on.")
         return data
 
     @property

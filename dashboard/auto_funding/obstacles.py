@@ -34,28 +34,40 @@ _SETTINGS = Step("dashboard:auto_funding_settings", "Settings")
 _LIMITS = Step("dashboard:settings", "Your limits")
 _ACCOUNTS = Step("dashboard:bank_accounts", "Bank accounts")
 _UNAUTHORIZED = State(
-    "The bank said that debits are not authorized: no money is added.",
+    "The bank says debits are not authorized, so we add no money.",
     Badge("Paused", "warn"),
     Step("dashboard:auto_funding", "See why"),
 )
 WAYS_OUT = {
-    "auto_funding_monthly_limit": ("It continues on {month}, or when you raise it.", _SETTINGS),
+    "auto_funding_monthly_limit": (
+        "It resumes on {month}, or when you raise the limit.",
+        _SETTINGS,
+    ),
     "daily_limit_exceeded": (
-        "It continues after midnight, US Eastern time, or with a higher limit: ask us.",
+        "It resumes after midnight, US Eastern time. For a higher limit, contact support.",
         _LIMITS,
     ),
-    "monthly_limit_exceeded": ("It continues on {month}, or with a higher limit: ask us.", _LIMITS),
-    "amount_above_limit": ("Choose a smaller amount, or ask us for a higher limit.", _SETTINGS),
+    "monthly_limit_exceeded": (
+        "It resumes on {month}. For a higher limit, contact support.",
+        _LIMITS,
+    ),
+    "amount_above_limit": (
+        "Choose a smaller amount, or contact support for a higher limit.",
+        _SETTINGS,
+    ),
     "no_funding_source": ("Add one, or choose a default.", _ACCOUNTS),
-    "funding_source_not_verified": ("Type in the two amounts.", _ACCOUNTS),
+    "funding_source_not_verified": ("Enter the two amounts.", _ACCOUNTS),
     "funding_source_unusable": ("Choose another one.", _ACCOUNTS),
     "funding_source_not_authorized": (FundingSourceNotAuthorized.advice, _DETAILS),
-    "authorization_required": ("Read and authorize it in the settings.", _SETTINGS),
+    "authorization_required": (
+        "Read the authorization in the settings and agree to it.",
+        _SETTINGS,
+    ),
     "funding_method_not_supported": ("Choose another method or account.", _SETTINGS),
-    "no_network": ("It begins when one is.", _DETAILS),
+    "no_network": ("It starts once one is connected.", _DETAILS),
     "tenant_suspended": ("Please contact support.", _DETAILS),
     "too_many_firings": ("It pauses until somebody resumes it.", _DETAILS),
-    "funding_stopped": ("Our operators have stopped it; please ask support.", _DETAILS),
+    "funding_stopped": ("We have stopped it for now. Please contact support.", _DETAILS),
 }
 
 
@@ -64,8 +76,8 @@ def state(obstacle: Declined, *, now: datetime) -> State:
     if obstacle.reason == "funding_source_not_authorized":
         return _UNAUTHORIZED
     advice, step = WAYS_OUT.get(obstacle.reason, ("", _DETAILS))
-    text = f"Auto-funding adds no money now. {obstacle.detail} {_dated(advice, now)}"
-    return State(text, Badge("Adds nothing", "warn"), step)
+    text = f"Auto-funding cannot add money right now. {obstacle.detail} {_dated(advice, now)}"
+    return State(text, Badge("Blocked", "warn"), step)
 
 
 def explained(obstacle: Declined, *, now: datetime) -> str:

@@ -23,7 +23,7 @@ _PAGE = "dashboard:auto_funding"
 def state(config: AutoFundingConfig, *, now: datetime, obstacle: Declined | None = None) -> State:
     """`obstacle` keeps the saved rule from adding money (`funding.auto_funding_checks`)."""
     if not config.enabled:
-        text = "Auto-funding is off: money is added only when somebody asks."
+        text = "Auto-funding is off. Money is added only when somebody adds it."
         return State(text, Badge("Off"), Step(_SETTINGS, "Set it up"))
     if pauses.is_paused(config, now):
         return State(_pause(config), Badge("Paused", "warn"), _way_out(config))
@@ -34,7 +34,7 @@ def state(config: AutoFundingConfig, *, now: datetime, obstacle: Declined | None
 
 def state_in_short(config: AutoFundingConfig, found: State) -> State:
     """The state without its reason, for pages whose attention list gives the reason."""
-    return replace(found, text=_summary(config, verb="Would"))
+    return replace(found, text=_summary(config, is_held_up=True))
 
 
 def plan(
@@ -50,11 +50,10 @@ def plan(
     """The whole rule in a sentence or two; amounts are cents, `account` is its name or empty.
     `is_held_up`: something keeps it from adding money, so it only would."""
     source = f" from {account}" if account else ""
-    verb = "Would" if is_held_up else "Will"
-    sentence = f"{verb} add {format_cents(amount)}{source} when you drop below"
-    sentence = f"{sentence} {format_cents(threshold)}{_asking(amount, approval_above, approvers)}."
+    sentence = f"{_we(is_held_up)} add {format_cents(amount)}{source} when your balance drops below"
+    sentence = f"{sentence} {format_cents(threshold)}.{_asking(amount, approval_above, approvers)}"
     if monthly_limit is not None:
-        sentence += f" At most {format_cents(monthly_limit)} a month."
+        sentence += f" We add at most {format_cents(monthly_limit)} a month."
     return sentence
 
 
@@ -62,13 +61,14 @@ def outcome(simulation: Simulation) -> str:
     """What the rule would have done in the last weeks."""
     period = f"the last {simulation.days} days"
     if simulation.spent <= 0 and not simulation.firings:
-        return f"Nothing was spent in {period}, so there is nothing to try it on."
-    spending = f"With {period}' spending of {format_cents(simulation.spent)}"
+        return f"You spent nothing in {period}, so there is nothing to test this rule on."
+    spending = f"In {period} you spent {format_cents(simulation.spent)}."
     if not simulation.firings:
-        return f"{spending} it would not have fired.{_shortfalls(simulation)}"
+        return f"{spending} This rule would not have added any money.{_shortfalls(simulation)}"
     times = "once" if simulation.firings == 1 else f"{simulation.firings} times"
-    total = f"{format_cents(simulation.funded)} in all"
-    return f"{spending} this would have fired {times}, {total}.{_shortfalls(simulation)}"
+    total = f"{format_cents(simulation.funded)} in total"
+    added = f"This rule would have added money {times}, {total}."
+    return f"{spending} {added}{_shortfalls(simulation)}"
 
 
 def people(addresses: Sequence[str]) -> str:
@@ -81,21 +81,20 @@ def people(addresses: Sequence[str]) -> str:
 def _asking(amount: int, above: int | None, approvers: Sequence[str]) -> str:
     if above is None:
         return ""
-    asked = people(approvers)
-    if not approvers:
-        asked = "somebody"
+    asked = people(approvers) if approvers else "an approver"
     if amount > above:
-        return f"; {asked} is asked first, each time"
-    return f"; above {format_cents(above)} {asked} is asked first"
+        return f" Each time, {asked} must approve it first."
+    return f" Above {format_cents(above)}, {asked} must approve it first."
 
 
 def _shortfalls(simulation: Simulation) -> str:
     text = " The monthly limit would have stopped it." if simulation.is_capped else ""
-    remedy = "a higher limit" if simulation.is_capped else "a higher threshold or amount"
+    remedy = "A higher limit" if simulation.is_capped else "A higher threshold or amount"
     if not simulation.days_short:
         return text
     days = "one day" if simulation.days_short == 1 else f"{simulation.days_short} days"
-    return f"{text} On {days} the money would have come too late: {remedy} helps."
+    short = f"On {days} the balance would have run out before the money arrived."
+    return f"{text} {short} {remedy} would help."
 
 
 def _pause(config: AutoFundingConfig) -> str:
@@ -108,13 +107,18 @@ def _way_out(config: AutoFundingConfig) -> Step:
     if notices.is_end_of_authorization(config.paused_reason):
         return Step(_PAGE, "See what to do")
     if config.paused_reason.startswith(notices.RETURNED):
-        return Step("dashboard:bank_accounts", "Look at the account")
-    return Step(_PAGE, "Look at it")
+        return Step("dashboard:bank_accounts", "View the account")
+    return Step(_PAGE, "View details")
 
 
-def _summary(config: AutoFundingConfig, *, verb: str = "Will") -> str:
+def _summary(config: AutoFundingConfig, *, is_held_up: bool = False) -> str:
     amount, threshold = config.funding_amount or 0, config.low_balance_threshold or 0
-    sentence = f"{verb} add {format_cents(amount)} when you drop below {format_cents(threshold)}"
+    what = f"{_we(is_held_up)} add {format_cents(amount)}"
+    low = f"when your balance drops below {format_cents(threshold)}"
     limit = config.confirmation_threshold
     asks = limit is not None and amount > limit
-    return f"{sentence}, once an approver agrees." if asks else f"{sentence}."
+    return f"{what} {low}, once an approver agrees." if asks else f"{what} {low}."
+
+
+def _we(is_held_up: bool) -> str:
+    return "We would" if is_held_up else "We"

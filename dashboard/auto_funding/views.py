@@ -93,7 +93,9 @@ def settings(request: PageRequest) -> HttpResponse:
             now=now,
         )
     except AutoFundingChanged as refusal:
-        messages.error(request, f"{refusal.detail} Nothing was saved: these are the ones of now.")
+        messages.error(
+            request, f"{refusal.detail} Nothing was saved. These are the current settings."
+        )
         return redirect("dashboard:auto_funding_settings")
     except FundingSourceNotAuthorized:
         form.add_error("source_id", bank_authorization.REFUSAL)
@@ -124,7 +126,7 @@ def pause(request: PageRequest) -> HttpResponse:
     pauses.pause_by_hand(
         tenant_id=request.access.tenant.pk, actor=actors.user(request.user.pk), now=utc_now()
     )
-    messages.success(request, "Paused. What is on its way goes on.")
+    messages.success(request, "Auto-funding is paused. Money already on its way still arrives.")
     return redirect("dashboard:auto_funding")
 
 

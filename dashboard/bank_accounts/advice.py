@@ -25,13 +25,14 @@ def routing_advice(text: str) -> RoutingAdvice:
     """What is known about a routing number, whole or half typed."""
     digits = "".join(text.split())
     if not digits.isascii() or not digits.isdigit():
-        return RoutingAdvice("Only digits.", "bad") if digits else RoutingAdvice(_WHERE)
+        return RoutingAdvice("Enter digits only.", "bad") if digits else RoutingAdvice(_WHERE)
     if len(digits) < 9:
-        return RoutingAdvice(f"{9 - len(digits)} more to type.")
+        more = 9 - len(digits)
+        return RoutingAdvice(f"{more} more {'digit' if more == 1 else 'digits'} to enter.")
     if not routing.validate(digits):
         return RoutingAdvice("No bank has this number. Compare it with the check.", "bad")
     name = routing.bank_name(digits)
-    return RoutingAdvice(name or "A valid number, of a bank we do not know by name.", "good")
+    return RoutingAdvice(name or "This number is valid. We do not know its bank by name.", "good")
 
 
 def removal(
@@ -47,17 +48,18 @@ def removal(
     """
     if moving:
         return [_why_it_waits(moving)]
-    found = ["No money can be added from it any more."]
+    found = ["You can no longer add money from this account."]
     if config.enabled and pauses.draws_on(config, source):
         amount = format_cents(config.funding_amount or 0)
         found.append(
-            f"Auto-funding takes its {amount} from it. It is paused until you choose another."
+            f"Auto-funding adds its {amount} from this account. It is paused until you choose"
+            " another."
         )
     if source.is_default:
-        found.append("It is the default: no other account takes its place until you choose one.")
+        found.append("This is your default account. None replaces it until you choose another.")
     if is_seen:
-        found.append("Plaid is told to end our access to it at the bank.")
-    return [*found, "Past transactions keep its name."]
+        found.append("We tell Plaid to end our access to the account.")
+    return [*found, "Past transactions still show its name."]
 
 
 def _why_it_waits(moving: Sequence[FundingTransaction]) -> str:
@@ -66,8 +68,12 @@ def _why_it_waits(moving: Sequence[FundingTransaction]) -> str:
     if len(promised) < len(moving):
         open_ones = format_cents(sum(row.amount for row in moving if not row.promised_date))
         return (
-            f"{total} of funding from it is not over, and {open_ones} of that waits for an approval"
-            " or is on hold. Wait until all of it is over."
+            f"Top-ups of {total} from this account are not finished, and {open_ones} of that is"
+            " waiting for approval or on hold. You can remove the account once all of them are"
+            " finished."
         )
     last = max(promised)
-    return f"{total} is on its way from it, expected by {last:%B} {last.day}. Wait until then."
+    return (
+        f"{total} is on its way from this account and expected by {last:%B} {last.day}. You can"
+        " remove the account after that."
+    )

@@ -16,7 +16,7 @@ from funding.services import debit_authorizations, limits, notices, pauses
 from networks import return_codes
 from tenants.models import Mode, Tenant
 
-REFUSAL = "Its holder has to agree to debits again first."
+REFUSAL = "The account holder must authorize debits again first."
 # The pages that lead here, and to which the answer leads back.
 _PAGES = {
     "topup": "dashboard:topup",
@@ -79,16 +79,19 @@ def consequences(source: FundingSource, *, config: AutoFundingConfig) -> list[st
     """What to know before saying that the holder agrees again, a sentence each."""
     found = [
         return_codes.lookup(source.last_return_code).advice,
-        "Then people and API keys can add money from it again.",
+        "People and API keys can then add money from this account again.",
     ]
     if config.enabled and pauses.draws_on(config, source) and not _waits_for_it(config, source):
         amount = format_cents(config.funding_amount or 0)
         found.append(
             "Auto-funding stays paused until somebody resumes it."
             if config.paused_reason
-            else f"Auto-funding takes {amount} from it whenever the balance is low."
+            else f"Auto-funding adds {amount} from it whenever the balance is low."
         )
-    return [*found, "The audit log keeps who said so and when. Keep the agreement itself, too."]
+    return [
+        *found,
+        "The audit log records who confirmed this and when. Keep the agreement itself as well.",
+    ]
 
 
 def _waits_for_it(config: AutoFundingConfig, source: FundingSource) -> bool:
@@ -107,7 +110,7 @@ def resuming(source: FundingSource, *, config: AutoFundingConfig) -> str:
         return ""
     amount = format_cents(config.funding_amount or 0)
     threshold = format_cents(config.low_balance_threshold or 0)
-    return f"It adds {amount} at once if the balance is below {threshold}."
+    return f"It adds {amount} right away if the balance is below {threshold}."
 
 
 def page_of(then: str) -> str:

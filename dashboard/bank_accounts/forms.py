@@ -27,11 +27,11 @@ FIELDS = {
 # Refusals of a provider for people, who chose an account and never saw a token.
 _LINK_REFUSALS = MappingProxyType[type[DomainError], str](
     {
-        errors.InvalidLinkToken: "The bank gave us no account that money can be asked from. "
+        errors.InvalidLinkToken: "The bank shared no account that we can debit. "
         "Connect it again, and choose a checking or savings account.",
-        errors.LinkAccountMismatch: "This account was not among those you let us see. "
-        "Connect the bank again.",
-        errors.LinkNeedsRepair: "Your bank wants you to sign in there first. "
+        errors.LinkAccountMismatch: "You did not share this account with us. "
+        "Connect the bank again and choose it.",
+        errors.LinkNeedsRepair: "Your bank needs you to sign in on its own site first. "
         "Then connect it again.",
         errors.LinkProviderUnavailable: "The bank-linking provider did not answer, "
         "and nothing was added. Connect the bank again in a minute, or add the account by hand.",
@@ -60,23 +60,23 @@ class BankAccountForm(forms.Form):
         label="Account holder",
         max_length=HOLDER_NAME_MAX,
         help_text="The name on the account.",
-        error_messages={"required": "Type the name on the account."},
+        error_messages={"required": "Enter the name on the account."},
     )
     routing_number = forms.CharField(
         label="Routing number",
         max_length=20,
         widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
-        error_messages={"required": "Type the nine digits."},
+        error_messages={"required": "Enter the nine digits."},
     )
     account_number = forms.CharField(
         label="Account number",
         max_length=34,
         widget=_Unrepeated(attrs={"autocomplete": "off"}),
-        help_text="Encrypted at once; only its last digits are ever shown.",
-        error_messages={"required": "Type the account number."},
+        help_text="We encrypt it right away and only ever show its last digits.",
+        error_messages={"required": "Enter the account number."},
     )
     account_type = forms.ChoiceField(
-        label="Kind of account", choices=[(kind.value, kind.value.title()) for kind in AccountType]
+        label="Account type", choices=[(kind.value, kind.value.title()) for kind in AccountType]
     )
     holder_type = forms.ChoiceField(
         label="Held by", choices=[(kind.value, kind.value.title()) for kind in HolderType]
@@ -108,16 +108,16 @@ class PickerForm(forms.Form):
             ("first", "An account that works"),
             ("second", "Another account that works"),
             ("10001", "Funding is returned R01, insufficient funds"),
-            ("20010", "Funding completes, then comes back R10, not authorized"),
+            ("20010", "Funding completes, then is returned R10, not authorized"),
             ("30001", "Funding stays on its way"),
-            ("login-required", "The bank asks to sign in again"),
+            ("login-required", "The bank asks you to sign in again"),
             ("invalid", "The provider refuses its own token"),
         ],
     )
     holder_name = TextField(
         label="Account holder",
         max_length=HOLDER_NAME_MAX,
-        error_messages={"required": "Type the name on the account."},
+        error_messages={"required": "Enter the name on the account."},
     )
 
     @property
@@ -137,13 +137,13 @@ class LinkForm(OnceForm):
         label="Account holder",
         max_length=HOLDER_NAME_MAX,
         help_text="The name on the account.",
-        error_messages={"required": "Type the name on the account."},
+        error_messages={"required": "Enter the name on the account."},
     )
 
     def clean(self) -> dict[str, Any] | None:
         found = super().clean()
         if not (self.cleaned_data.get("public_token") and self.cleaned_data.get("account_id")):
-            self.add_error(None, "Connect a bank first: nothing was chosen yet.")
+            self.add_error(None, "Connect a bank first. You have not chosen an account yet.")
         return found
 
 
@@ -162,11 +162,11 @@ class DepositsForm(forms.Form):
         label="First deposit in cents",
         min_value=1,
         max_value=99,
-        error_messages={"required": "Type the cents of the first deposit."},
+        error_messages={"required": "Enter the cents of the first deposit."},
     )
     second = forms.IntegerField(
         label="Second deposit in cents",
         min_value=1,
         max_value=99,
-        error_messages={"required": "Type the cents of the second deposit."},
+        error_messages={"required": "Enter the cents of the second deposit."},
     )

@@ -107,10 +107,10 @@ def _why_not_proven(row: FundingSource) -> str:
     """Why its deposits proved nothing, and what to do. One query where no deposit came back."""
     if row.last_return_code:
         found = return_codes.lookup(row.last_return_code)
-        return f"A deposit came back: {found.title} ({found.code}). {found.advice}"
+        return f"A deposit was returned: {found.title} ({found.code}). {found.advice}"
     if code := selectors.deposits_refused(row):
         return (
-            f"The bank did not take the deposits ({code}). Remove it and add it again with the"
-            " holder's name and numbers as the bank has them. If that fails too, ask support."
+            f"The bank refused our deposits ({code}). Remove the account and add it again with the"
+            " name and numbers exactly as the bank has them. If that fails too, contact support."
         )
-    return "The two deposits were not proven. Remove it, then add it again."
+    return "The two deposits were never confirmed. Remove this account and add it again."

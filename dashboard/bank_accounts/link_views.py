@@ -44,7 +44,8 @@ def link(request: PageRequest) -> HttpResponse:
     )
     if form.is_valid():
         if not form.claim():
-            messages.info(request, "It was sent already. The account is here in a moment.")
+            said = "You already sent this form. The account appears here in a moment."
+            messages.info(request, said)
             return redirect("dashboard:bank_accounts")
         try:
             return _add(request, form)

@@ -130,7 +130,7 @@ def make_default(request: PageRequest, source_id: str) -> HttpResponse:
     except (FundingSourceNotVerified, FundingSourceUnusable) as refusal:
         messages.error(request, refusals.sentence(refusal))
     else:
-        messages.success(request, f"{account_name(source)} is the default now.")
+        messages.success(request, f"{account_name(source)} is now the default account.")
     return redirect("dashboard:bank_accounts")
 
 
@@ -144,7 +144,7 @@ def holder(request: PageRequest, source_id: str) -> HttpResponse:
         return render(request, "dashboard/bank_accounts/holder.html", values)
     told = request.POST.get("holder_type", "")
     if told not in {kind.value for kind in HolderType}:
-        values["error"] = "Choose one of them."
+        values["error"] = "Choose a business or an individual."
         return render(request, "dashboard/bank_accounts/holder.html", values, status=422)
     sources.tell_holder(
         tenant_id=request.access.tenant.pk,

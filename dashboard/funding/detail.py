@@ -18,7 +18,7 @@ from funding.transfer import FUNDING
 
 _STEPS = {
     FundingStatus.RESERVED: "Reserved",
-    FundingStatus.AWAITING_CONFIRMATION: "Waiting for an approval",
+    FundingStatus.AWAITING_CONFIRMATION: "Waiting for approval",
     FundingStatus.PENDING: "Handed to the payment network",
     FundingStatus.IN_TRANSIT: "Accepted by the network",
     FundingStatus.COMPLETED: "Completed: the money is available",

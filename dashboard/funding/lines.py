@@ -66,7 +66,7 @@ def funding_line(row: FundingTransaction, *, stopped: Badge | None = None) -> Fu
 
 
 def _started(row: FundingTransaction) -> str:
-    return _TRIGGER_LABELS[Trigger(row.trigger)] if row.retry_of_id is None else "Tried again"
+    return _TRIGGER_LABELS[Trigger(row.trigger)] if row.retry_of_id is None else "Retry"
 
 
 def _funding_badge(row: FundingTransaction) -> Badge:

@@ -12,9 +12,7 @@ from funding.services.limits import Limits
 TEXTS = MethodTexts(
     METHODS,
     {
-        FundingMethod.ACH_DEBIT: MethodText(
-            "We collect it from the account. The bank can still send it back."
-        ),
+        FundingMethod.ACH_DEBIT: MethodText("We debit the account. The bank can still return it."),
         FundingMethod.RTP: MethodText(
             "We send a request that you approve at your bank. It can be refused.",
             soon="within seconds of the approval at the bank",

@@ -39,7 +39,7 @@ def retry(request: PageRequest, funding_id: str) -> HttpResponse:
     except DomainError as refusal:
         messages.error(request, refusals.sentence(refusal))
         return redirect("dashboard:funding_detail", funding_id=funding_id)
-    messages.success(request, "It is tried again. This page follows the new attempt.")
+    messages.success(request, "We are trying again. This page follows the new attempt.")
     return redirect("dashboard:funding_detail", funding_id=begun.pk)
 
 

@@ -23,11 +23,11 @@ class TopUpForm(forms.Form):
     """How much, from where, how. The service has the last word on all three."""
 
     amount = DollarsField(
-        label="Amount in dollars", least=1, error_messages={"required": "Type how much to add."}
+        label="Amount in dollars", least=1, error_messages={"required": "Enter how much to add."}
     )
     source = forms.ChoiceField(label="From", error_messages={"required": "Choose a bank account."})
     method = forms.ChoiceField(
-        label="How", widget=forms.RadioSelect, initial=FundingMethod.ACH_DEBIT
+        label="Method", widget=forms.RadioSelect, initial=FundingMethod.ACH_DEBIT
     )
     token = forms.CharField(widget=forms.HiddenInput, max_length=500, required=False)
 

@@ -24,7 +24,7 @@ from funding.services.debit_authorizations import is_asked_of
 from funding.services.lifecycle import TopUp
 from tenants import actors
 
-_AGAIN = "This form had been sent already: this is what it asked for, once. Nothing else was asked."
+_AGAIN = "You already sent this form. This is the top-up it created. Nothing was added twice."
 _FIELDS = {"fundingSourceId": "source", "fundingMethod": "method"}
 
 
@@ -147,7 +147,7 @@ def _stop(request: PageRequest) -> str:
 
 def _outdated(request: PageRequest, form: TopUpForm) -> HttpResponse:
     form.data = {**request.POST.dict(), "token": new_token(tenant_id=request.access.tenant.pk)}
-    form.add_error(None, "This form was open for too long. Check it and send it again.")
+    form.add_error(None, "This form has expired. Check what you entered and send it again.")
     return _ask(request, form, status=422)
 
 

@@ -68,7 +68,7 @@ def items(*, tenant_id: str, now: datetime, rule: Rule, stopped: Stops) -> list[
 
 def _stopped(stopped: Stops) -> list[Item]:
     found = ((stopped.funding, "dashboard:funding"), (stopped.payments, "dashboard:payments"))
-    return [Item(text, reverse(page), "What waits", "bad") for text, page in found if text]
+    return [Item(text, reverse(page), "See what is waiting", "bad") for text, page in found if text]
 
 
 def of_auto_funding(rule: Rule, *, now: datetime) -> list[Item]:
@@ -80,9 +80,9 @@ def of_auto_funding(rule: Rule, *, now: datetime) -> list[Item]:
         return []  # the account says so itself
     page, why = reverse("dashboard:auto_funding"), auto_funding_obstacles.explained(found, now=now)
     if rule.is_low:
-        text = f"The balance is low and auto-funding adds nothing. {why}"
+        text = f"Your balance is low, and auto-funding cannot add money. {why}"
         return [Item(text, page, "See why", "bad")]
-    return [Item(f"Auto-funding would add nothing. {why}", page, "See why")]
+    return [Item(f"Auto-funding cannot add money right now. {why}", page, "See why")]
 
 
 def _waiting(tenant_id: str) -> list[Item]:
@@ -90,11 +90,16 @@ def _waiting(tenant_id: str) -> list[Item]:
     found = payments.waiting_for_money(tenant_id=tenant_id)
     if not found.count:
         return []
-    waits = "A payment waits" if found.count == 1 else f"{found.count} payments wait"
-    total = f"{format_cents(found.cents)}{'' if found.count == 1 else ' in all'}"
+    amount = format_cents(found.cents)
+    one = f"A payment of {amount} is waiting for money."
+    text = (
+        one
+        if found.count == 1
+        else f"{found.count} payments are waiting for money, {amount} in total."
+    )
     query = urlencode({"status": SHORT_OF_MONEY})
     href = f"{reverse('dashboard:payments')}?{query}"
-    return [Item(f"{waits} for money, {total}.", href, "See which")]
+    return [Item(text, href, "See which")]
 
 
 def _approvals(tenant_id: str, now: datetime) -> list[Item]:
@@ -102,20 +107,20 @@ def _approvals(tenant_id: str, now: datetime) -> list[Item]:
     if not waiting:
         return []
     if len(waiting) >= approvals.OPEN_MAX:
-        text = f"{approvals.OPEN_MAX} approvals or more wait."
+        text = f"{approvals.OPEN_MAX} or more approvals are waiting."
         return [Item(text, reverse("dashboard:approvals"), "Open")]
     total = format_cents(sum(waiting.values()))
     if len(waiting) == 1:
         href = reverse("dashboard:approval", args=tuple(waiting))
-        return [Item(f"{total} waits for an approval.", href, "Open")]
-    text = f"{len(waiting)} approvals wait, {total} in all."
+        return [Item(f"{total} is waiting for approval.", href, "Open")]
+    text = f"{len(waiting)} approvals are waiting, {total} in total."
     return [Item(text, reverse("dashboard:approvals"), "Open")]
 
 
 def _source(row: FundingSource) -> Item:
     name = account_name(row)
     if row.status == SourceStatus.PENDING_VERIFICATION:
-        text = f"{name} cannot be used before its two deposits are verified."
+        text = f"Verify the two deposits to start using {name}."
         return Item(text, reverse("dashboard:bank_account_verify", args=(row.pk,)), "Verify")
     code = f" ({row.last_return_code})" if row.last_return_code else ""
     if row.status == SourceStatus.ACTIVE:
@@ -129,7 +134,7 @@ def _source(row: FundingSource) -> Item:
 def _endpoint(row: WebhookEndpoint) -> Item:
     page = reverse("dashboard:webhook", args=(row.pk,))
     if row.status != EndpointStatus.ENABLED:
-        return Item(f"Webhooks to {row.url} are switched off.", page, "Look at it", "bad")
+        return Item(f"Webhooks to {row.url} are switched off.", page, "View", "bad")
     tries = row.consecutive_failures
     times = "once" if tries == 1 else f"{tries} times in a row"
-    return Item(f"Webhooks to {row.url} failed {times}.", page, "Look at it")
+    return Item(f"Webhooks to {row.url} failed {times}.", page, "View")

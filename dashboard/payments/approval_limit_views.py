@@ -45,7 +45,7 @@ def limit(request: PageRequest) -> HttpResponse:
         else:
             if saved.next_at:
                 return redirect("dashboard:payment_approval_change")
-            messages.success(request, "Saved. It counts for payments from now on.")
+            messages.success(request, "Saved. This applies to payments from now on.")
             return redirect("dashboard:payments")
     values = {
         "form": form,
@@ -93,5 +93,6 @@ def _decide(request: PageRequest) -> HttpResponse:
     except DomainError as refusal:
         messages.warning(request, refusal.detail)
     else:
-        messages.success(request, "It counts from now on." if agrees else "The limit stays.")
+        said = "The change is in effect." if agrees else "The limit stays as it is."
+        messages.success(request, said)
     return redirect("dashboard:payments")

@@ -33,21 +33,21 @@ class PayForm(OnceForm):
 
     recipient = forms.ChoiceField(label="To", error_messages={"required": "Choose whom to pay."})
     amount = DollarsField(
-        label="Amount in dollars", least=1, error_messages={"required": "Type how much to pay."}
+        label="Amount in dollars", least=1, error_messages={"required": "Enter how much to pay."}
     )
     method = forms.ChoiceField(
-        label="How", widget=forms.RadioSelect, initial=PaymentMethod.ACH_CREDIT
+        label="Method", widget=forms.RadioSelect, initial=PaymentMethod.ACH_CREDIT
     )
     description = TextField(
-        label="What for (optional)",
+        label="Description (optional)",
         max_length=DESCRIPTION_LENGTH_MAX,
         required=False,
-        help_text="Shown in your lists and sent along to the recipient's bank.",
+        help_text="Shown in your lists and sent to the recipient's bank.",
     )
     wait = forms.BooleanField(
-        label="Wait if the balance is short",
+        label="Wait if the balance is too low",
         required=False,
-        help_text="It is then sent when money arrives, in the order of your waiting payments.",
+        help_text="We then send it when money arrives, in the order of your waiting payments.",
     )
 
     def __init__(
@@ -63,7 +63,9 @@ class PayForm(OnceForm):
         self.fields["recipient"].choices = [("", "Choose a recipient"), *recipients.names]  # type: ignore[attr-defined]  # a ChoiceField
         self.has_recipients = bool(recipients.names)
         if recipients.are_cut:
-            self.fields["recipient"].help_text = "The first by name. Under Recipients are all."
+            self.fields[
+                "recipient"
+            ].help_text = "Only the first 200 names are listed. Recipients has all of them."
         self.fields["method"].choices = methods  # type: ignore[attr-defined]
         self.available = available
         self.fields["amount"].help_text = _what_there_is(available)
@@ -76,7 +78,7 @@ class PayForm(OnceForm):
 
 def _what_there_is(available: int) -> str:
     if available < 0:
-        return f"Nothing is available: the balance is {format_cents(-available)} below zero."
+        return f"Nothing is available. The balance is {format_cents(-available)} below zero."
     return f"{format_cents(available)} is available."
 
 
@@ -84,9 +86,9 @@ class ApprovalLimitForm(forms.Form):
     """Above which amount a second person approves."""
 
     threshold = DollarsField(
-        label="Ask above this amount, in dollars",
+        label="Require approval above (dollars)",
         required=False,
-        help_text="0 asks about every payment. Empty: nobody is asked.",
+        help_text="Enter 0 to require approval for every payment. Leave it empty to require none.",
     )
 
 
@@ -97,7 +99,7 @@ class PaymentFilter(DaysFilter):
         "Status",
         [
             (_APPROVAL, NEEDS_APPROVAL.label),
-            (SHORT_OF_MONEY, "Short of money or held back"),
+            (SHORT_OF_MONEY, "Waiting for money or held back"),
             *((status, BADGES[status].label) for status in PaymentStatus),
         ],
         "Every status",

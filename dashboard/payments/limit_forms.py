@@ -41,7 +41,7 @@ class LimitsForm(forms.Form):
                 min_value=1,
                 max_value=AMOUNT_MAX,
                 initial=cap.payments,
-                error_messages={"invalid": "Type a number, such as 50."},
+                error_messages={"invalid": "Enter a number, such as 50."},
             )
 
     @property
@@ -69,10 +69,10 @@ class CoolDownForm(forms.Form):
         label="Hours",
         min_value=0,
         max_value=HOURS_MAX,
-        help_text="0 asks nobody because a recipient is new. 720 at most.",
+        help_text="Enter 0 to require no approval for new recipients. The most is 720 hours.",
         error_messages={
-            "required": "Type a number of hours.",
-            "invalid": "Type a number of hours.",
+            "required": "Enter a number of hours.",
+            "invalid": "Enter a number of hours.",
         },
     )
 

@@ -30,7 +30,7 @@ from payments.services.approval_settings import ROLES
 from tenants import actors
 from tenants.models import Role
 
-_SAVED = "Saved. It counts for payments from now on."
+_SAVED = "Saved. This applies to payments from now on."
 
 
 @require_safe
@@ -147,5 +147,6 @@ def _decide(request: PageRequest) -> HttpResponse:
     except DomainError as refusal:
         messages.warning(request, refusal.detail)
     else:
-        messages.success(request, "It counts from now on." if agrees else "It stays as it was.")
+        said = "The change is in effect." if agrees else "The limits stay as they are."
+        messages.success(request, said)
     return redirect("dashboard:payment_limits")

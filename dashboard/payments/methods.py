@@ -12,10 +12,10 @@ TEXTS = MethodTexts(
     METHODS,
     {
         PaymentMethod.ACH_CREDIT: MethodText(
-            "Between banks, on banking days. The bank can still send it back."
+            "A bank transfer that takes banking days. The bank can still return it."
         ),
         PaymentMethod.RTP: MethodText(
-            "Sent at once, at any hour. It cannot be taken back.",
+            "Sent right away, at any time of day. It cannot be taken back.",
             soon="within seconds of sending",
         ),
     },

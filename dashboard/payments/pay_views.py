@@ -159,8 +159,8 @@ def _confirm(request: PageRequest, form: PayForm) -> HttpResponse:
 def _said_again(payment: Payment) -> str:
     """Tell a person who sent a form twice which payment it ordered, and that there is no second."""
     return (
-        f"This form had been sent already: it ordered {format_cents(payment.amount)} to"
-        f" {payment.recipient.display_name}, once. Nothing else was ordered."
+        f"You already sent this form. The payment of {format_cents(payment.amount)} to"
+        f" {payment.recipient.display_name} was created once, and nothing else was."
     )
 
 
@@ -172,10 +172,10 @@ def _said(payment: Payment, stop: str) -> str:
 
 def _next(payment: Payment, stop: str) -> str:
     if payment.awaits_confirmation:
-        asked = "A second person was asked to approve it, and nothing is sent before."
+        asked = "We asked a second person to approve it, and send nothing before that."
         return f"{asked} {stop}".rstrip()
     if stop:
         return f"It is not sent yet. {stop}"
     if payment.status == PaymentStatus.WAITING_FOR_FUNDS:
-        return "It is sent when the balance covers it."
+        return "We send it when the balance covers it."
     return "This page shows when it is sent and when it arrives."

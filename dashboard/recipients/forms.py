@@ -13,7 +13,7 @@ class RecipientForm(BankAccountForm):
     """An account to pay, by its numbers."""
 
     nickname = TextField(
-        label="Your name for it (optional)",
+        label="Nickname (optional)",
         max_length=NICKNAME_LENGTH_MAX,
         required=False,
         help_text="The recipient never sees it.",
@@ -22,8 +22,8 @@ class RecipientForm(BankAccountForm):
 
 class NicknameForm(forms.Form):
     nickname = TextField(
-        label="Your name for it",
+        label="Nickname",
         max_length=NICKNAME_LENGTH_MAX,
         required=False,
-        help_text="The recipient never sees it. Empty: the name on the account.",
+        help_text="The recipient never sees it. Leave it empty to use the name on the account.",
     )

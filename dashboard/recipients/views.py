@@ -79,7 +79,7 @@ def rename(request: PageRequest, recipient_id: str) -> HttpResponse:
                 actor=actors.user(request.user.pk),
                 now=utc_now(),
             )
-            messages.success(request, f"It is called {renamed.display_name} now.")
+            messages.success(request, f"The recipient is now called {renamed.display_name}.")
             return redirect("dashboard:recipients")
         except DomainError as refusal:
             refusals.add_to(form, refusal, fields={})

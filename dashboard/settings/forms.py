@@ -17,8 +17,8 @@ class NameForm(forms.Form):
     name = TextField(
         label="Name",
         max_length=NAME_LENGTH_MAX,
-        help_text="As people and approvers see it, in every message.",
-        error_messages={"required": "Give it a name."},
+        help_text="People and approvers see this name in every message.",
+        error_messages={"required": "Enter a name."},
     )
 
 
@@ -26,16 +26,16 @@ class RetriesForm(forms.Form):
     """How often a top-up that came back is tried again, and when."""
 
     times = forms.TypedChoiceField(
-        label="Try again by itself",
+        label="Retry automatically",
         coerce=int,
-        choices=((0, "Never: people decide"), (1, "Once"), (2, "Twice")),
+        choices=((0, "Never"), (1, "Once"), (2, "Twice")),
     )
     after_days = forms.IntegerField(
-        label="Banking days after each return",
+        label="Banking days to wait after each return",
         min_value=1,
         max_value=AFTER_DAYS_MAX,
-        help_text=f"1 to {AFTER_DAYS_MAX}. In the morning of that day.",
-        error_messages={"required": "Type a number of days."},
+        help_text=f"1 to {AFTER_DAYS_MAX}. We retry on the morning of that day.",
+        error_messages={"required": "Enter a number of days."},
     )
 
 

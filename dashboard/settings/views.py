@@ -29,7 +29,7 @@ def settings(request: PageRequest) -> HttpResponse:
         request.POST if request.method == "POST" else None, initial={"name": tenant.name}
     )
     if request.method == "POST" and request.access.role != Role.OWNER:
-        raise PermissionDenied("Only owners change settings.")
+        raise PermissionDenied("Only owners can change settings.")
     if form.is_valid():
         try:
             accounts.rename(
@@ -58,7 +58,7 @@ def settings(request: PageRequest) -> HttpResponse:
 def notifications(request: PageRequest) -> HttpResponse:
     """Which e-mails this person gets about this tenant."""
     if request.access.viewed_until:
-        raise PermissionDenied("Members choose their own messages; staff get none.")
+        raise PermissionDenied("Members choose their own messages. Staff get none.")
     membership = request.access.membership
     form = NoticesForm(request.POST if request.method == "POST" else None, membership=membership)
     if form.is_valid():
@@ -82,7 +82,7 @@ def returned_topups(request: PageRequest) -> HttpResponse:
     """What happens with top-ups that come back for want of funds. Owners change it."""
     tenant, is_owner = request.access.tenant, request.access.role == Role.OWNER
     if request.method == "POST" and not is_owner:
-        raise PermissionDenied("Only owners change settings.")
+        raise PermissionDenied("Only owners can change settings.")
     rule = retries.rule(tenant.pk)
     form = RetriesForm(
         request.POST if request.method == "POST" else None,

@@ -29,9 +29,9 @@ class DollarsField(forms.CharField):
             return None
         cents = parse_dollars(text)
         if cents is None or cents > AMOUNT_MAX:
-            raise forms.ValidationError("Type an amount in dollars, such as 250 or 1,250.00.")
+            raise forms.ValidationError("Enter an amount in dollars, such as 250 or 1,250.00.")
         if cents < self.least:
-            raise forms.ValidationError(f"The least is {format_cents(self.least)}.")
+            raise forms.ValidationError(f"Enter at least {format_cents(self.least)}.")
         return cents
 
 
@@ -50,7 +50,7 @@ class AddressesField(forms.CharField):
         text = super().clean(value).lower()
         addresses = list(dict.fromkeys(filter(None, _BETWEEN_ADDRESSES.split(text))))
         if len(addresses) > self.most:
-            raise forms.ValidationError(f"At most {self.most} addresses.")
+            raise forms.ValidationError(f"Enter at most {self.most} addresses.")
         for address in addresses:
             _require_address(address)
         return addresses
@@ -65,4 +65,4 @@ def _require_address(address: str) -> None:
     try:
         EmailValidator()(address)
     except forms.ValidationError as error:
-        raise forms.ValidationError(f"{address} is no e-mail address.") from error
+        raise forms.ValidationError(f"{address} is not a valid e-mail address.") from error

@@ -43,7 +43,7 @@ def day(label: str) -> forms.DateField:
         label=label,
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}),
-        error_messages={"invalid": "A date such as 2026-11-20."},
+        error_messages={"invalid": "Enter a date such as 2026-11-20."},
     )
 
 
@@ -57,7 +57,7 @@ class DaysFilter(FilterForm):
         data = super().clean() or {}
         since, until = data.get("since"), data.get("until")
         if since and until and until < since:
-            self.add_error("until", "It ends before it begins.")
+            self.add_error("until", "The end date is before the start date.")
         return data
 
 
@@ -76,5 +76,5 @@ def either(label: str, choices: list[tuple[str, str]], everything: str) -> forms
         label=label,
         required=False,
         choices=[("", everything), *choices],
-        error_messages={"invalid_choice": "Choose one of the list."},
+        error_messages={"invalid_choice": "Choose one from the list."},
     )

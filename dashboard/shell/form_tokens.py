@@ -60,7 +60,7 @@ class OnceForm(forms.Form):
         if what is None:
             self.renew()
             raise forms.ValidationError(
-                "This form was open for too long. Check it and send it again."
+                "This form has expired. Check what you entered and send it again."
             )
         self.what = what
         return self.cleaned_data

@@ -49,8 +49,8 @@ def _sentence(switch: Switch | None) -> str:
     if switch is None:
         return ""
     return (
-        f"Our operators stopped {_WHAT[SwitchKind(switch.kind)]}{_for_whom(switch)} on"
-        f" {moment(switch.engaged_at)}. Nothing is lost: what waits is sent when they let it go on."
+        f"We stopped {_WHAT[SwitchKind(switch.kind)]}{_for_whom(switch)} on"
+        f" {moment(switch.engaged_at)}. Nothing is lost. What is waiting is sent when we resume."
     )
 
 

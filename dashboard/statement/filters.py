@@ -22,7 +22,7 @@ class TransactionFilter(DaysFilter):
     """The filter of the statement; every field is optional."""
 
     search = forms.CharField(
-        label="Id",
+        label="ID",
         required=False,
         max_length=64,
         widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "btx_, ftx_ or pay_…"}),
@@ -34,9 +34,7 @@ class TransactionFilter(DaysFilter):
     def clean_search(self) -> str:
         text: str = self.cleaned_data["search"].strip().lower()
         if text and not any(ids.is_id(text, prefix) for prefix in ("btx", *_SOURCES)):
-            raise forms.ValidationError(
-                "Type the whole id of a transaction, a funding or a payment."
-            )
+            raise forms.ValidationError("Enter the full ID of a transaction, top-up or payment.")
         return text
 
     def rows(self, *, tenant_id: str) -> QuerySet[Any, Any]:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from django import forms
-from django.contrib.auth.password_validation import (
-    password_validators_help_text_html,
-    validate_password,
-)
+from django.contrib.auth.password_validation import validate_password
 
 from common.forms import TextField
+from tenants import passwords
 from tenants.models import Role, User
 from tenants.services.names import NAME_LENGTH_MAX
 
 ROLE_MEANINGS = {
-    Role.OWNER: "Everything, with the team, keys and settings.",
-    Role.MEMBER: "Adds money, pays, and manages bank accounts.",
-    Role.APPROVER: "Approves what needs approval, and sees everything.",
-    Role.VIEWER: "Sees everything, and changes nothing.",
+    Role.OWNER: "Can do everything, including the team, keys and settings.",
+    Role.MEMBER: "Can add money, pay and manage bank accounts.",
+    Role.APPROVER: "Can approve, and can see everything.",
+    Role.VIEWER: "Can see everything and change nothing.",
 }
 
 
@@ -25,13 +23,16 @@ class InviteForm(forms.Form):
         label="E-mail address",
         max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
-        error_messages={"required": "Whom do you invite?", "invalid": "Check the address."},
+        error_messages={
+            "required": "Enter the e-mail address to invite.",
+            "invalid": "Check the address.",
+        },
     )
     role = forms.ChoiceField(
         label="Role",
         choices=Role.choices,
         widget=forms.RadioSelect,
-        error_messages={"required": "Choose what the person may do."},
+        error_messages={"required": "Choose a role."},
     )
 
 
@@ -46,14 +47,14 @@ class JoinForm(forms.Form):
         label="Your name",
         max_length=NAME_LENGTH_MAX,
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
-        error_messages={"required": "What should the others call you?"},
+        error_messages={"required": "Enter your name."},
     )
     password = forms.CharField(
         label="Password",
         strip=False,
         max_length=4096,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text=password_validators_help_text_html(),
+        help_text=passwords.HINT,
         error_messages={"required": "Choose a password."},
     )
 

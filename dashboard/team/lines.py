@@ -77,7 +77,7 @@ def invitation_line(row: Invitation, *, now: datetime) -> InvitationLine:
 
 def removed_words(name: str, ended: Ended) -> str:
     """What the page says of a removal."""
-    said = f"{name} is no longer in the team."
+    said = f"{name} is no longer on the team."
     if ended.keys.revoked:
         said += f" {_keys(ended.keys.revoked)} revoked."
     if ended.keys.taken_over:

@@ -182,7 +182,7 @@ def sign_in_rule(request: PageRequest) -> HttpResponse:
             actor=actors.user(request.user.pk),
             now=utc_now(),
         )
-        said = "now needs a second factor" if required else "may use a password alone again"
+        said = "now requires a second factor" if required else "now allows a password alone again"
         messages.success(request, f"Everybody {said}.")
     except TeamRefusal as refusal:
         messages.error(request, refusal.detail)

@@ -92,10 +92,15 @@ class OriginatorForm(forms.Form):
         help_text="As the bank gave it.",
         widget=UnfoldAdminTextInputWidget,
     )
-    daily_debit_max = DollarsField(label="Debits a day, at most", help_text="Empty: no limit.")
-    daily_credit_max = DollarsField(label="Credits a day, at most", help_text="Empty: no limit.")
+    daily_debit_max = DollarsField(
+        label="Debits a day, at most", help_text="Leave empty for no limit."
+    )
+    daily_credit_max = DollarsField(
+        label="Credits a day, at most", help_text="Leave empty for no limit."
+    )
     exposure_max = DollarsField(
-        label="Sent and not final, at most", help_text="Empty: no limit. What exceeds it waits."
+        label="Sent and not final, at most",
+        help_text="Leave empty for no limit. What exceeds it waits.",
     )
     reason = ReasonField()
 

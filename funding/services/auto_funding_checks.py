@@ -216,7 +216,7 @@ def _nothing_is_in_flight(attempt: Attempt) -> None:
     """Raises Declined while an automatic funding is on its way. The unique index would refuse a
     second one as well, but that would fail the transaction of the posting."""
     if in_flight().filter(tenant_id=attempt.config.tenant_id).exists():
-        detail = "An automatic funding is on its way."
+        detail = "An automatic top-up is on its way."
         raise Declined(Reason.ALREADY_IN_FLIGHT, detail, is_news=False)
 
 
@@ -243,7 +243,7 @@ def _read_source(attempt: Attempt) -> None:
 
 
 def _no_source() -> Declined:
-    return Declined(Reason.NO_SOURCE, "There is no bank account to draw from.")
+    return Declined(Reason.NO_SOURCE, "There is no bank account to add money from.")
 
 
 def _source_can_be_debited(attempt: Attempt) -> None:
@@ -316,7 +316,7 @@ def _does_not_run_away(attempt: Attempt) -> None:
     )
     # A funding that was withdrawn because its terms changed never asked a bank for money.
     if firings.exclude(funding__failure_code=SUPERSEDED).count() >= RUNAWAY_FIRINGS:
-        detail = "It fired three times within ten minutes."
+        detail = "It added money three times within ten minutes."
         raise Declined(notices.RUNAWAY, detail, is_news=False, pauses=True)
 
 
@@ -327,7 +327,7 @@ def _sending_is_not_stopped(attempt: Attempt) -> None:
         SwitchKind.FUNDING, tenant_id=attempt.config.tenant_id, network=attempt.network.name
     )
     if stop is not None:
-        detail = "Sending to the bank is stopped; what fires waits until it goes on."
+        detail = "Sending to the bank is stopped. Requests wait until it resumes."
         raise Declined(Reason.STOPPED, detail, is_news=False)
 
 

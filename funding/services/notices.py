@@ -32,8 +32,8 @@ AUTHORIZATION_REVOKED = "authorization_revoked"
 RETURNED = "bank_returned_"
 PAUSES = {
     AFTER_FAILURE: (
-        "The last automatic funding failed or was given up.",
-        "It is tried again by itself.",
+        "The last automatic top-up failed or was canceled.",
+        "We try again automatically.",
     ),
     RUNAWAY: (
         "It added money three times within ten minutes.",

@@ -80,7 +80,7 @@ def verify(
     verification = _open_verification(source)
     if verification.expires_at is not None and verification.expires_at <= now:
         _fail(source, now)
-        return Verdict(source, VerificationExpired("The ten days are over."))
+        return Verdict(source, VerificationExpired("The ten days to verify this account are over."))
     if sorted(amounts) == sorted(verification.amounts):
         _succeed(source, verification, actor, now)
         return Verdict(source)
@@ -133,7 +133,8 @@ def _open_verification(source: FundingSource) -> SourceVerification:
     is_used_up = verification is not None and verification.tries_used >= VERIFICATION_TRIES_MAX
     if is_used_up and source.status == SourceStatus.VERIFICATION_FAILED:
         raise VerificationAmountsWrong(
-            "No tries are left. Remove this bank account and add it again.", attempts_remaining=0
+            "You have no attempts left. Remove this bank account and add it again.",
+            attempts_remaining=0,
         )
     raise VerificationNotPending(f"This bank account is {source.status}.")
 

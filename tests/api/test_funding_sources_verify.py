@@ -39,7 +39,7 @@ class TestVerify:
         assert {answer.json()["code"] for answer in answers} == {"verification_amounts_wrong"}
         assert [answer.json()["attemptsRemaining"] for answer in answers] == [2, 1, 0, 0]
         assert answers[-1].json()["detail"] == (
-            "No tries are left. Remove this bank account and add it again."
+            "You have no attempts left. Remove this bank account and add it again."
         )
         assert FundingSource.objects.get(pk=source.pk).status == "verification_failed"
 

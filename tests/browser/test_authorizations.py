@@ -51,7 +51,7 @@ def test_a_top_up_is_authorized_by_a_tick_shown_and_revoked(visit, owner, source
     page.get_by_label("Amount in dollars").fill("250")
     page.get_by_role("button", name="Review").click()
     page.get_by_role("button", name="Add $250.00").click()
-    expect(page.get_by_text("Read this and tick it to go on.")).to_be_visible()
+    expect(page.get_by_text("Read this and check the box to continue.")).to_be_visible()
     assert visitor.barriers() == []
 
     page.get_by_label("I authorize this").check()
@@ -60,7 +60,7 @@ def test_a_top_up_is_authorized_by_a_tick_shown_and_revoked(visit, owner, source
     expect(page.get_by_text("once, for $250.00")).to_be_visible()
     page.get_by_role("button", name="Revoke").click()
 
-    expect(page.get_by_text("Revoked.")).to_be_visible()
+    expect(page.get_by_text("The authorization is revoked.")).to_be_visible()
     assert DebitAuthorization.objects.get().ended_because == "revoked"
     assert FundingTransaction.objects.get().amount == 25_000
 

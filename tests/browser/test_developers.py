@@ -183,7 +183,7 @@ def test_from_an_endpoint_to_a_delivery_that_is_sent_again(visit, dana, acme, se
         page.get_by_text("not now").wait_for()
 
         page.get_by_role("button", name="Resend").click()
-        page.get_by_text("It is being sent again").wait_for()
+        page.get_by_text("We are sending it again").wait_for()
         send_what_is_due()
         page.get_by_text("Delivered", exact=True).first.wait_for()  # without a reload
 

@@ -152,9 +152,9 @@ def ask_for_approval(page: Page, product: Product) -> None:
     page.get_by_label("Add money automatically").check()
     page.get_by_label("When the balance drops below").fill("2,000")
     page.get_by_label("Add", exact=True).fill("5,000")
-    page.get_by_label("Ask for approval above, if you like").fill("1,000")
+    page.get_by_label("Require approval above (optional)").fill("1,000")
     page.get_by_role("button", name="Save").click()
-    page.get_by_text("Will add $5,000.00").first.wait_for()
+    page.get_by_text("We add $5,000.00").first.wait_for()
 
 
 def approve(page: Page, link: str) -> None:

@@ -41,8 +41,10 @@ class TestAutoFunding:
         visitor.page.get_by_label("When the balance drops below").fill("200")
         visitor.page.get_by_label("Add", exact=True).fill("500")
 
-        visitor.page.get_by_text("Will add $500.00 from JPMorgan Chase").wait_for()
-        visitor.page.get_by_text("this would have fired once, $500.00 in all").wait_for()
+        visitor.page.get_by_text("We add $500.00 from JPMorgan Chase").wait_for()
+        visitor.page.get_by_text(
+            "This rule would have added money once, $500.00 in total"
+        ).wait_for()
         visitor.page.get_by_role("button", name="Save").click()
         visitor.page.wait_for_url("**/dashboard/auto-funding")
         assert AutoFundingConfig.objects.get().funding_amount == 50_000
@@ -57,7 +59,7 @@ class TestAutoFunding:
 
         visitor.page.get_by_role("button", name="Preview").click()
 
-        expect(visitor.page.get_by_text("Will add $500.00 from JPMorgan Chase")).to_be_visible()
+        expect(visitor.page.get_by_text("We add $500.00 from JPMorgan Chase")).to_be_visible()
         assert not AutoFundingConfig.objects.exists()
 
 

@@ -35,14 +35,14 @@ def add_recipient(page):
     page.get_by_label("Account holder").fill("Paper Mill Inc")
     page.get_by_label("Routing number").fill("021000021")
     page.get_by_label("Account number").fill("000123456789")
-    page.get_by_label("Your name for it").fill("Paper mill")
+    page.get_by_label("Nickname").fill("Paper mill")
     page.get_by_role("button", name="Add recipient").click()
     page.get_by_text("Paper mill was added.").wait_for()
 
 
 def pay(page, amount):
     page.get_by_label("Amount in dollars").fill(amount)
-    page.get_by_label("What for").fill("Invoice 7")
+    page.get_by_label("Description").fill("Invoice 7")
     page.get_by_role("button", name="Review").click()
     page.get_by_role("button", name=f"Pay ${amount}").dblclick()
     expect(page).to_have_url(re.compile("/dashboard/payments/pay_"))

@@ -37,7 +37,7 @@ def open_mailed_link(page, address):
     page.goto(address + "/accounts/2fa/")
     page.get_by_role("link", name="Add a passkey").click()
     press(page, "Send the link")
-    page.get_by_role("heading", name="Look in your inbox").wait_for()
+    page.get_by_role("heading", name="Check your inbox").wait_for()
     page.goto(address + enrolment_link())
 
 
@@ -213,5 +213,5 @@ class TestPasskeys:
         press(page, "Remove passkey")
         page.get_by_text("The passkey is removed.").wait_for()
         page.goto(address + "/accounts/2fa/")
-        page.get_by_text("A password is all that protects this account").wait_for()
+        page.get_by_text("Only a password protects this account").wait_for()
         assert not Authenticator.objects.filter(type="webauthn").exists()

@@ -49,7 +49,7 @@ def test_history_is_the_audit_log_about_the_row(desk, three):
     ).content.decode()
 
     assert "Held $250.00 from JPMorgan Chase" in answer
-    assert "Opened this tenant" not in answer
+    assert "Created this organization" not in answer
 
 
 def test_moments_look_as_in_the_dashboard_and_name_their_zone(desk, three):

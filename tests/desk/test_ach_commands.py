@@ -73,7 +73,7 @@ class TestRail:
     def test_is_changed_under_nobody_elses_name(self, name):
         make_rail()
 
-        with pytest.raises(CommandError, match="say who you are"):
+        with pytest.raises(CommandError, match="Enter your own name"):
             call_command(
                 "ach_rail", RAIL, "--set", "lead=600", "--operator", name, "--reason", "Mine"
             )

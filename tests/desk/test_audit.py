@@ -33,7 +33,7 @@ class TestList:
         page = desk.get(LIST).content.decode()
 
         assert "System System" not in page
-        assert "Opened this tenant" in page
+        assert "Created this organization" in page
 
     def test_costs_the_same_for_many(self, desk, sam, acme, django_assert_max_num_queries):
         hold(acme, sam)

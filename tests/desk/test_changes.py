@@ -99,7 +99,7 @@ class TestWhatBecameOfAChange:
         content = shown(desk, address(told.record))
         assert "Account corrected" in content
         assert "Settle the message" not in content
-        assert "Nothing to decide" in shown(desk)
+        assert "Nothing needs a decision" in shown(desk)
 
     def test_that_a_person_is_needed_is_listed_until_it_is_settled(self, desk, told):
         message = InboundEvent.objects.create(
@@ -123,7 +123,7 @@ class TestWhatBecameOfAChange:
         assert f"/admin/network_inbox/inboundevent/{message.pk}/change/" in page
 
         self.hear(told, "resolved", "the holder says that the number is wrong")
-        assert "Nothing to decide" in shown(desk)
+        assert "Nothing needs a decision" in shown(desk)
         assert "Settled by a person" in shown(desk, address(told.record))
 
     def test_of_nothing_that_we_told_changes_nothing(self, told):

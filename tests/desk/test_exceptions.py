@@ -108,7 +108,7 @@ class TestList:
         assert "Over since the end of Nov 20, 2026" in shown(desk)
 
     def test_says_that_there_is_nothing(self, desk, db):
-        assert "Nothing to decide" in shown(desk)
+        assert "Nothing needs a decision" in shown(desk)
 
     @pytest.mark.parametrize("page", ["0", "11", "x", "-1", "1e1", "%00", "1.0"])
     def test_has_ten_pages(self, desk, db, page):

@@ -102,7 +102,7 @@ class TestList:
         for text in (file.remote_name, "$42.02", "To be released", "First release"):
             assert text in content
 
-    @pytest.mark.parametrize("text", ["No bank takes files", "No file waits.", "No file yet."])
+    @pytest.mark.parametrize("text", ["No bank takes files", "No file is waiting.", "No file yet."])
     def test_says_what_to_do_when_it_is_empty(self, desk, db, text):
         assert text in shown(desk, LIST)
 
@@ -254,7 +254,7 @@ class TestRelease:
 
         assert status_of(file) == "built"
         assert "Somebody made the first release just now. Yours is the second." in content
-        assert "This field is required" not in content
+        assert "Fill in this field" not in content
 
     def test_counts_one_entry_as_one(self, desk, kim, bank):
         take_some(1)

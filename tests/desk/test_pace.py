@@ -39,8 +39,8 @@ def test_a_journal_too_many_is_refused_and_nothing_is_noted(desk, acme):
     response = refusal(desk)
 
     assert 1 <= int(response["Retry-After"]) <= 60
-    assert b"downloaded many files within a minute" in response.content
-    assert b"Programs do better with the API" not in response.content
+    assert b"downloaded many files in a minute" in response.content
+    assert b"Programs should use the API" not in response.content
     assert "no-store" in response["Cache-Control"]
     assert desk.get("/admin/desk/ledger/").status_code == 200
 

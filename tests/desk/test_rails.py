@@ -254,7 +254,7 @@ class TestChange:
             ("connection__port", "99999", "The port is a number"),
             (words.HOST_KEYS[0], "ssh-ed25519 AAAAone", "A line as ssh-ed25519"),
             (words.HOST_KEYS[1], "ssh-dss AAAAB3NzaC1kc3MA", "A line as ssh-ed25519"),
-            ("lead", "-5", "greater than or equal to 0"),
+            ("lead", "-5", "Enter 0 or more."),
             ("reason", "no", "at least 5 characters"),
         ],
     )
@@ -422,7 +422,7 @@ class TestOriginators:
         desk.post(f"{PAGE}originators/{row.pk}/end/", {"reason": "No longer ours"})
 
         assert Originator.objects.get().ended_at is not None
-        assert "the rail refuses every entry" in shown(desk)
+        assert "so it refuses every entry" in shown(desk)
 
     @pytest.mark.parametrize(
         ("field", "value", "told"),

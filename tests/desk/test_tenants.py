@@ -72,7 +72,7 @@ class TestFile:
             "Opening balance",
             "https://hooks.example.com/in",
             "dana@acme.example",
-            "Opened this tenant",
+            "Created this organization",
             "Supplier LLC",
             "Ready to send",  # in its tenant's words
         ):
@@ -216,7 +216,7 @@ class TestSuspension:
     def test_needs_a_reason_and_is_audited(self, desk, sam, acme):
         address = f"/admin/desk/tenants/{acme.pk}/suspend/"
 
-        assert "This field is required" in desk.post(address, {"reason": " "}).content.decode()
+        assert "Fill in this field." in desk.post(address, {"reason": " "}).content.decode()
         acme.refresh_from_db()
         assert acme.status == TenantStatus.ACTIVE
 

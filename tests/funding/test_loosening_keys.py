@@ -87,7 +87,7 @@ def stored():
 
 def refused(response):
     assert (response.status_code, response.json()["code"]) == (403, "loosening_not_allowed")
-    assert "can loosen auto-funding" in response.json()["detail"]
+    assert "may loosen auto-funding" in response.json()["detail"]
     return True
 
 

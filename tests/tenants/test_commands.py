@@ -147,7 +147,7 @@ class TestCreateUser:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (["--email", "dana"], "Enter a valid email address."),
+            (["--email", "dana"], "Enter a valid e-mail address."),
             (["--password", "short"], "This password is too short."),
             (["--password", "password1234"], "This password is too common."),
             (["--role", "king"], "Error: argument --role: invalid choice: 'king'"),

@@ -133,7 +133,7 @@ class TestTheOwnLink:
         (message,) = mail.outbox
         assert message.to == ["dana@acme.example"]
         assert "127.0.0.1" in str(message.body)
-        assert "Look in your inbox" in sent
+        assert "Check your inbox" in sent
         assert opened["Location"] == "/accounts/2fa/"
         assert self.set_up(browser)["Location"] == "/accounts/2fa/recovery-codes/"
         assert second_factor.is_set_up(user_id=dana_of_acme.pk)
@@ -154,7 +154,7 @@ class TestTheOwnLink:
 
         told = browser.get(enrolment_link(), follow=True).content.decode()
 
-        assert "another browser asked for it" in told
+        assert "requested in another browser" in told
         assert browser.get(APP)["Location"] == OWN_LINK
         assert thief.get(APP)["Location"] == OWN_LINK
 
@@ -179,7 +179,7 @@ class TestTheOwnLink:
         browser.post("/accounts/2fa/totp/deactivate/")
 
         assert browser.get(APP)["Location"] == OWN_LINK
-        assert "This link is over" in browser.get(path, follow=True).content.decode()
+        assert "This link has expired" in browser.get(path, follow=True).content.decode()
         assert browser.get(APP)["Location"] == OWN_LINK
 
     def test_a_newer_one_ends(self, browser):
@@ -212,7 +212,7 @@ class TestTheOwnLink:
 
         told = browser.get(path, follow=True).content.decode()
 
-        assert "This link is over" in told
+        assert "This link has expired" in told
         assert browser.get(APP)["Location"] == OWN_LINK
 
     def test_that_was_opened_serves_for_ten_minutes(self, browser):
@@ -333,7 +333,7 @@ class TestTheLink:
 
         told = browser.get(printed(sam.email), follow=True).content.decode()
 
-        assert "This link is not yours" in told
+        assert "This link belongs to somebody else" in told
         assert browser.get(APP).status_code == 302
 
     def test_is_of_no_use_without_the_password(self, client, sam):

@@ -99,7 +99,7 @@ class Policy:
         if (target.host, target.port) == (self.own_host, self.own_port):
             raise UrlRefused("The URL is our own address.")
         if target.needs_exception and not self.allowed_networks:
-            raise UrlRefused("The URL must use https and a public name.")
+            raise UrlRefused("The URL must use https and a public host name.")
         if target.address is not None:
             self.check_addresses(target, [target.address])
         return target
@@ -111,7 +111,7 @@ class Policy:
         again. A name that needs an exception must have addresses that show that it is one.
         """
         if target.needs_exception and not found:
-            raise UrlRefused("The URL must use https and a public name.")
+            raise UrlRefused("The URL must use https and a public host name.")
         for address in found:
             if not self.permits(address, target.port, exception_only=target.needs_exception):
                 raise UrlRefused("The URL leads to an address that is not public.")

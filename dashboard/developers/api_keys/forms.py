@@ -21,7 +21,7 @@ from tenants.services.names import NAME_LENGTH_MAX
 FIELDS = {"expiresAt": "expires_on", "allowedNetworks": "networks"}
 
 _OVERLAPS = (
-    (0, "Not at all: it ends now"),
+    (0, "No time: it stops working now"),
     (3600, "1 hour"),
     (24 * 3600, "1 day"),
     (3 * 24 * 3600, "3 days"),
@@ -58,34 +58,36 @@ class ApiKeyForm(KeySecretForm):
     name = TextField(
         label="Name",
         max_length=NAME_LENGTH_MAX,
-        help_text="Where it will be used, such as billing server.",
+        help_text="Where you will use it, such as “billing server”.",
         error_messages={"required": "Give the key a name."},
     )
     scopes = forms.MultipleChoiceField(
-        label="What it may do",
+        label="Permissions",
         choices=[(name, ScopeChoice(name, text)) for name, text in scopes.MEANINGS.items()],
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one."},
     )
     forbids_loosening = forms.BooleanField(
-        label="May not loosen auto-funding",
+        label="Cannot loosen auto-funding",
         required=False,
-        help_text="A live key then changes neither who approves nor the limits of auto-funding"
-        " to ones that protect less.",
+        help_text="The key then cannot change who approves, or set limits of auto-funding"
+        " that protect less.",
     )
     expires_on = forms.DateField(
         label="Last day (optional)",
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
-        help_text="It works until the end of that day, UTC. Empty: until it is revoked.",
-        error_messages={"invalid": "Type a date such as 2027-03-31."},
+        help_text="The key works until the end of that day, UTC. Leave empty to keep it until you"
+        " revoke it.",
+        error_messages={"invalid": "Enter a date such as 2027-03-31."},
     )
     networks = forms.CharField(
         label="Only from these networks (optional)",
         required=False,
         max_length=ALLOWED_NETWORKS_MAX * (_NETWORK_LENGTH_MAX + 2),
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text="One per line, such as 203.0.113.7 or 203.0.113.0/24. Empty: from anywhere.",
+        help_text="One per line, such as 203.0.113.7 or 203.0.113.0/24. Leave empty to allow any"
+        " address.",
     )
 
     def clean_expires_on(self) -> datetime | None:
@@ -94,7 +96,7 @@ class ApiKeyForm(KeySecretForm):
         if day is None:
             return None
         if day.year > _YEAR_MAX:
-            raise forms.ValidationError(f"Type a date up to the year {_YEAR_MAX}.")
+            raise forms.ValidationError(f"Enter a date up to the year {_YEAR_MAX}.")
         return datetime.combine(day + timedelta(days=1), time.min, UTC)
 
     def clean_networks(self) -> list[str]:

@@ -113,7 +113,7 @@ def loosening(request: PageRequest, key_id: str) -> HttpResponse:
     key_switches.let_loosen_auto_funding(
         key_id=key.pk, allowed=allowed, actor=actors.user(request.user.pk), now=utc_now()
     )
-    may = "may" if allowed else "may no longer"
+    may = "can" if allowed else "can no longer"
     messages.success(request, f"{key.name} {may} loosen auto-funding.")
     return redirect("dashboard:api_keys")
 

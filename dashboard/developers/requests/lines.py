@@ -40,7 +40,7 @@ class RequestFilter(FilterForm):
         widget=forms.TextInput(attrs={"placeholder": "/payments", "spellcheck": "false"}),
     )
     request_id = forms.CharField(
-        label="Request id",
+        label="Request ID",
         required=False,
         max_length=128,
         widget=forms.TextInput(attrs={"placeholder": "X-Request-Id", "spellcheck": "false"}),

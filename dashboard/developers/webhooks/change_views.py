@@ -101,7 +101,7 @@ def rotate(request: PageRequest, endpoint_id: str) -> HttpResponse:
             )
             return _reveal(request, made)
         except SecretsOverlap as refusal:
-            form.add_error("overlap", f"{refusal.detail} Wait until then, or choose none.")
+            form.add_error("overlap", f"{refusal.detail} Wait until then, or choose no overlap.")
     return _ask(request, "rotate", form, endpoint=row)
 
 
@@ -118,9 +118,11 @@ def switch(request: PageRequest, endpoint_id: str) -> HttpResponse:
         now=utc_now(),
     )
     if is_on:
-        messages.success(request, "On again. What was skipped meanwhile waits for a replay.")
+        messages.success(request, "The endpoint is on again. You can replay the events it missed.")
     else:
-        messages.success(request, "Off. Events are kept for 30 days, to be replayed.")
+        messages.success(
+            request, "The endpoint is off. We keep events for 30 days so that you can replay them."
+        )
     return redirect("dashboard:webhook", endpoint_id=endpoint_id)
 
 

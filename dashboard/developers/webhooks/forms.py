@@ -23,7 +23,7 @@ FIELDS = {"events": "scope", "overlapSeconds": "overlap", "from": "start", "to":
 _EVERY, _SOME = "every", "some"
 _MINUTE = "%Y-%m-%dT%H:%M"
 _OVERLAPS = (
-    (0, "Not at all: only the new one signs"),
+    (0, "No time: only the new secret signs"),
     (3600, "1 hour"),
     (24 * 3600, "1 day"),
     (3 * 24 * 3600, "3 days"),
@@ -62,13 +62,13 @@ class EndpointForm(OnceForm):
             "A public https address, on port 443 or 1024 and above, without user name, password "
             "or #fragment. It must answer 2xx within 15 seconds; redirects count as failures."
         ),
-        error_messages={"required": "Type the address that receives events."},
+        error_messages={"required": "Enter the address that receives events."},
     )
     description = TextField(
         label="Description (optional)",
         max_length=DESCRIPTION_LENGTH_MAX,
         required=False,
-        help_text="For your team, such as order system.",
+        help_text="For your team, such as “order system”.",
     )
     scope = forms.ChoiceField(
         label="Events",
@@ -92,7 +92,7 @@ class EndpointForm(OnceForm):
     def clean(self) -> dict[str, Any] | None:
         values = super().clean()
         if self.cleaned_data.get("scope") == _SOME and not self.chosen:
-            self.add_error("scope", ValidationError("Tick at least one event."))
+            self.add_error("scope", ValidationError("Choose at least one event."))
         return values
 
     @property
@@ -131,11 +131,11 @@ class RotateSecretForm(SecretForm):
     purpose = "webhook.secret"
 
     overlap = forms.TypedChoiceField(
-        label="The old secret signs as well for",
+        label="The old secret also signs for",
         choices=_OVERLAPS,
         coerce=lambda text: timedelta(seconds=int(text)),
         initial=24 * 3600,
-        help_text="Give the new secret to your receiver before then; it may check either.",
+        help_text="Give your receiver the new secret before then. Until then it can check either.",
     )
 
     def __init__(self, *args: Any, tenant_id: str, **kwargs: Any) -> None:
@@ -152,19 +152,22 @@ class ReplayForm(OnceForm):
         input_formats=[_MINUTE],
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=_MINUTE),
         help_text="At most 30 days ago.",
-        error_messages={"invalid": "Type a time such as 2026-11-20T15:00."},
+        error_messages={"invalid": "Enter a time such as 2026-11-20T15:00."},
     )
     end = forms.DateTimeField(
         label="To (UTC)",
         input_formats=[_MINUTE],
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=_MINUTE),
-        error_messages={"invalid": "Type a time such as 2026-11-20T15:00."},
+        error_messages={"invalid": "Enter a time such as 2026-11-20T15:00."},
     )
     which = forms.ChoiceField(
         label="Which events",
         choices=[
-            ("missing", "Those that never arrived: failed, or skipped while it was off"),
-            ("all", "All of them, also what arrived and what happened before it existed"),
+            ("missing", "Events that never arrived: failed, or skipped while the endpoint was off"),
+            (
+                "all",
+                "All events, also those that arrived and those from before the endpoint existed",
+            ),
         ],
         widget=forms.RadioSelect,
         initial="missing",

@@ -45,15 +45,15 @@ DELIVERY_LABELS = [(status.value, badge.label) for status, badge in _DELIVERY_BA
 _PAYMENT_VIEWS = {"ftx": "dashboard:funding_detail", "pay": "dashboard:payment_detail"}
 
 _FAILURES = {
-    Failure.URL_NOT_ALLOWED: "The URL is not allowed any more",
+    Failure.URL_NOT_ALLOWED: "The URL is no longer allowed",
     Failure.ADDRESS_NOT_ALLOWED: "The name leads to an address that is not public",
     Failure.NAME_NOT_RESOLVED: "The name was not found in DNS",
-    Failure.CONNECTION_FAILED: "Nothing accepted the connection",
+    Failure.CONNECTION_FAILED: "The server did not accept the connection",
     Failure.TLS_FAILED: "The TLS certificate was not accepted",
     Failure.TIMEOUT: "No answer within 15 seconds",
     Failure.DISCONNECTED: "The connection was closed before an answer came",
     Failure.INVALID_RESPONSE: "The answer was not HTTP",
-    Failure.INTERNAL_ERROR: "We could not send it; we will try again",
+    Failure.INTERNAL_ERROR: "We could not send it and will try again",
 }
 
 
@@ -126,10 +126,10 @@ class DeliveryLine:
 
 _UNSENT = {
     DeliveryStatus.SKIPPED: (
-        "The endpoint was switched off when this happened. Nothing sends it by itself: send it"
-        " again once the endpoint is on."
+        "The endpoint was off when this happened, so we did not send it. Resend it once the"
+        " endpoint is on."
     ),
-    DeliveryStatus.CANCELED: "The endpoint was removed before it could be sent.",
+    DeliveryStatus.CANCELED: "The endpoint was removed before we could send it.",
 }
 
 

@@ -53,7 +53,7 @@ def resend(request: PageRequest, delivery_id: str) -> HttpResponse:
         tenant_id=request.access.tenant.pk, delivery_id=delivery_id, now=utc_now()
     )
     is_stopped = bool(stops.of_webhooks(row.tenant_id))
-    said = "It is sent again once sending goes on." if is_stopped else "It is being sent again."
+    said = "We send it again once sending resumes." if is_stopped else "We are sending it again."
     messages.success(request, said)
     return redirect("dashboard:delivery", delivery_id=row.pk)
 
@@ -103,7 +103,7 @@ def _review(request: PageRequest, form: ReplayForm, row: WebhookEndpoint) -> Htt
 
 def _send(request: PageRequest, form: ReplayForm, row: WebhookEndpoint) -> HttpResponse:
     if not form.claim():
-        messages.info(request, "These events are being sent again; once is enough.")
+        messages.info(request, "We are already sending these events again. Once is enough.")
         return redirect("dashboard:webhook", endpoint_id=row.pk)
     try:
         made = replays.replay(
@@ -121,11 +121,11 @@ def _send(request: PageRequest, form: ReplayForm, row: WebhookEndpoint) -> HttpR
     messages.success(request, _sent_in_words(made.queued, is_stopped=is_stopped))
     if made.resume_from:
         messages.warning(
-            request, f"There are more, from {made.resume_from:%Y-%m-%d %H:%M} UTC on: replay again."
+            request, f"There are more, from {made.resume_from:%Y-%m-%d %H:%M} UTC on. Replay again."
         )
     return redirect("dashboard:webhook", endpoint_id=row.pk)
 
 
 def _sent_in_words(count: int, *, is_stopped: bool) -> str:
-    when = " once sending goes on" if is_stopped else ""
-    return f"{count:,} event{'' if count == 1 else 's'} will be sent again{when}, in their order."
+    when = " once sending resumes" if is_stopped else ""
+    return f"{count:,} event{'' if count == 1 else 's'} will be sent again{when}, in order."

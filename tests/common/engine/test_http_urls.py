@@ -131,7 +131,7 @@ def test_refuses_literal_addresses_that_are_not_public(host):
 )  # fmt: skip
 class TestPrivateName:
     def test_is_refused_where_nothing_is_allowed(self, host):
-        assert refuses(f"https://{host}:8443/") == "The URL must use https and a public name."
+        assert refuses(f"https://{host}:8443/") == "The URL must use https and a public host name."
 
     def test_needs_an_address_that_is_allowed(self, host):
         target = DEVELOPMENT.check(f"https://{host}:8443/", allow_http=False)

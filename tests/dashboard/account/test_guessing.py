@@ -260,5 +260,5 @@ class TestPasswords:
         validate_password(password, user=lee)
 
     def test_without_a_person_are_judged_as_well(self, db):
-        with pytest.raises(ValidationError, match="names of the product"):
+        with pytest.raises(ValidationError, match="more than your name"):
             validate_password("my-ballast-is-x7")

@@ -49,5 +49,5 @@ class TestProfile:
 
         content = sign_in(loner).get(PATH).content.decode()
 
-        assert "You belong to none." in content
+        assert "You are not on any team yet." in content
         assert "/dashboard/notifications" not in content

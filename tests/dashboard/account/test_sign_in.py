@@ -73,7 +73,7 @@ class TestSigningIn:
         known = sign_in(client, password="wrong").content.decode()
         unknown = sign_in(client, email="nobody@acme.example").content.decode()
 
-        reason = "The email address and/or password you specified are not correct."
+        reason = "That e-mail address and password do not match. Check both and try again."
         assert reason in known
         assert reason in unknown
 

@@ -104,7 +104,7 @@ class TestWaiting:
     def test_teaches_while_nothing_waits(self, acme, dana_browser):
         content = dana_browser.get(PAGE).content
 
-        assert b"Nothing waits" in content
+        assert b"Nothing to approve" in content
         assert b"No decisions yet" in content
 
     def test_is_not_that_of_another_tenant(self, rival, dana_browser):
@@ -145,7 +145,7 @@ class TestApproving:
         assert AuditEvent.objects.filter(action="confirmation.approved").count() == 1
 
     def test_is_refused_to_an_owner_who_was_not_asked(self, approval, dana_browser):
-        assert b"Only the approvers named above decide this" in (
+        assert b"Only the approvers named above can decide this" in (
             dana_browser.get(path(approval)).content
         )
 
@@ -216,7 +216,7 @@ class TestAskingAgain:
             f"{path(approval)}/resend", {"acting_for": approval.tenant_id}, follow=True
         )
 
-        assert b"A new e-mail is on its way to ann@acme.example." in response.content
+        assert b"We sent a new e-mail to ann@acme.example." in response.content
         assert OutgoingEmail.objects.filter(template="confirmation_request").count() == 2
         assert AuditEvent.objects.get(action="confirmation.resent").actor_id == dana.pk
 
@@ -269,13 +269,13 @@ class TestHistory:
         for end in (
             "by ann@acme.example",
             "by ann@acme.example: Not this week",
-            "Canceled, or its terms changed.",
+            "It was canceled, or its terms changed.",
             "Nobody decided in time.",
         ):
             assert end in content
         for badge in ("Approved", "Declined", "Withdrawn", "Expired"):
             assert f">{badge}</span>" in content
-        assert "Nothing waits" in content
+        assert "Nothing to approve" in content
 
     def test_goes_back_page_by_page(self, acme, ann, dana_browser):
         self.make_expired(acme, 26)

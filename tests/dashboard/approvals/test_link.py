@@ -178,7 +178,7 @@ class TestDeclining:
         response = client.post(link, {**DECLINE, "reason": "  "})
 
         assert response.status_code == 422
-        assert b"Say in a few words why." in response.content
+        assert b"Say why in a few words." in response.content
         assert status() == FundingStatus.AWAITING_CONFIRMATION
 
     def test_shows_a_reason_as_text(self, client, link):
@@ -205,7 +205,7 @@ class TestTheEnd:
         response = client.post(link, APPROVE)
 
         assert response.status_code == 409
-        assert b"The time to decide is over" in response.content
+        assert b"This request has expired" in response.content
         assert status() == FundingStatus.AWAITING_CONFIRMATION
 
     def test_changed_terms_withdraw_the_approval(self, client, link, acme):
@@ -337,7 +337,7 @@ class TestWhatNoLongerFits:
 
         content = answer.content.decode()
         assert answer.status_code == 409
-        assert "It no longer fits" in content
+        assert "This amount no longer fits your limits" in content
         assert (
             "At most $499.99 a month is added automatically. $0.00 was asked for this month"
             in content

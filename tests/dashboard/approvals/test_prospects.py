@@ -13,7 +13,7 @@ from tests.payments.asking import CHECKER, approval_of, order, token_of
 from tests.payments.builders import fund, run_due, take
 
 BELOW = "The available balance is below zero, so nothing is sent."
-HELD_BACK = "it is held back, and goes out by itself when available is back at $0.00."
+HELD_BACK = "it is held back, and we send it once the available balance is no longer below zero."
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_a_held_back_payment_is_called_so_before_and_after(rule, payment, client
     take(rule, 5_001)
     link = by_link(payment)
     for asked in (client.get(link), checker.get(signed_in(payment))):
-        assert f"{BELOW} Once approved {HELD_BACK}" in asked.content.decode()
+        assert f"{BELOW} Once approved, {HELD_BACK}" in asked.content.decode()
 
     client.post(link, {"decision": "approve", "typed_amount": "50.00"})
     run_due(now=utc_now())
@@ -55,7 +55,7 @@ def test_a_held_back_payment_is_called_so_before_and_after(rule, payment, client
     for told in (client.get(link), checker.get(signed_in(payment))):
         content = told.content.decode()
         assert f"{BELOW} It is held back" in content
-        assert "goes ahead" not in content
+        assert "will be sent" not in content
     payment.refresh_from_db()
     assert (payment.status, payment.held_back_at is None) == ("created", False)
 
@@ -65,7 +65,7 @@ def test_one_that_waits_for_money_is_called_so(rule, client, checker):
 
     for page in (client.get(by_link(waiting)), checker.get(signed_in(waiting))):
         content = page.content.decode()
-        assert "Once approved it waits for money: it is sent when the balance covers it." in content
+        assert "Once approved, it waits until the balance covers it." in content
 
 
 def test_nothing_is_said_where_nothing_is_in_its_way(rule, payment, client, checker):
@@ -74,7 +74,7 @@ def test_nothing_is_said_where_nothing_is_in_its_way(rule, payment, client, chec
 
     link = by_link(payment)
     client.post(link, {"decision": "approve", "typed_amount": "50.00"})
-    assert "The payment goes ahead." in client.get(link).content.decode()
+    assert "The payment will be sent." in client.get(link).content.decode()
 
 
 def test_nothing_is_said_of_what_was_declined(rule, payment, client, checker):

@@ -79,7 +79,7 @@ class TestWords:
             ("tenant.limits_changed",
              {"from": {"daily_max": None, "monthly_max": 5}, "to": {"daily_max": 100,
               "monthly_max": 5}},
-             "Changed the limits of this tenant: a day $1.00"),
+             "Changed the limits of this organization: a day $1.00"),
             ("payments.approval_threshold_changed", {"from": None, "to": 0},
              "Changed the approval limit of payments from none to $0.00"),
             ("user.changed", {"email": "a@b.example"}, "Changed a@b.example"),
@@ -90,7 +90,7 @@ class TestWords:
               []},
              "Downloaded payments.csv"),
             ("member.notices_chosen", {"on": ["low_balance"], "off": ["returns", "webhooks"]},
-             "Chose other e-mails for the own mailbox: Low balance on, Failures and returns off, "
+             "Changed which e-mails they get: Low balance on, Failures and returns off, "
              "Webhook endpoints off"),
             ("thing.that_is_new", {}, "Thing that is new"),
             ("odd", {}, "Odd"),
@@ -117,7 +117,7 @@ class TestPage:
 
         content = dana_browser.get(PATH).content.decode()
 
-        assert "Renamed the tenant from Acme to Acme &amp; Sons" in content
+        assert "Renamed the organization from Acme to Acme &amp; Sons" in content
         assert "dana@acme.example" in content
         assert "127.0.0.1" in content
 
@@ -195,7 +195,7 @@ class TestFilters:
         response = dana_browser.get(PATH, {"since": "soon", "area": "x"})
 
         assert response.status_code == 422
-        assert b"A date such as 2026-11-20." in response.content
+        assert b"Enter a date such as 2026-11-20." in response.content
 
     def test_do_not_unmask_staff(self, acme, dana_browser, rival):
         person = make_member(rival, email="sue@ballast.example", role=Role.VIEWER)

@@ -109,7 +109,7 @@ class TestAddMoney:
         response = browser.post(TOPUP, form | {"step": "confirm", "agreed_to": digest})
 
         assert response.status_code == 422
-        assert b"Read this and tick it to go on." in response.content
+        assert b"Read this and check the box to continue." in response.content
         assert not FundingTransaction.objects.exists()
 
     def test_shows_a_text_again_that_has_changed(self, browser, source):
@@ -227,7 +227,7 @@ class TestAnAccountThatIsAdded:
         response = browser.post(ENTER, self.form(tenant))
 
         assert response.status_code == 422
-        assert b"Read this and tick it to go on." in response.content
+        assert b"Read this and check the box to continue." in response.content
         assert b"000123456789" not in response.content
         assert not FundingSource.objects.exists()
 

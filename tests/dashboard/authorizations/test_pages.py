@@ -74,7 +74,7 @@ class TestOne:
 
         page = dana_browser.post(address, {"acting_for": acme.pk}, follow=True)
 
-        assert b"Revoked." in page.content
+        assert b"The authorization is revoked." in page.content
         assert b"Revoke</button>" not in page.content
         row = DebitAuthorization.objects.get()
         assert (row.ended_because, row.ended_by_id) == ("revoked", dana.pk)
@@ -107,7 +107,7 @@ class TestMicroDeposits:
 
     def test_are_taken_back_by_it(self, globex, live):
         kept = agree(live)
-        assert "Nothing was drawn by it yet" in self.debits(kept, globex)
+        assert "No debits have used this authorization yet" in self.debits(kept, globex)
 
         deposits.send_due(now=NOW)
 
@@ -127,7 +127,7 @@ class TestMicroDeposits:
         if kind == "later":
             other = agree(live, accepted_at=later, now=later)
 
-        assert "Nothing was drawn by it yet" in self.debits(other, globex)
+        assert "No debits have used this authorization yet" in self.debits(other, globex)
 
 
 class TestTheFile:

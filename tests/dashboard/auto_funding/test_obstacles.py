@@ -50,20 +50,20 @@ def test_every_guard_is_among_the_obstacles_that_tests_bring_about():
 
 
 def test_a_reason_that_nobody_knows_is_not_called_a_pause():
-    assert decisions.reason("full_moon").startswith("There is no explanation of full_moon here.")
+    assert decisions.reason("full_moon").startswith("We have no explanation for full_moon.")
 
 
 @pytest.mark.parametrize(("reason", "setup"), OBSTACLES)
 def test_no_page_promises_what_will_not_happen(acme, dana_browser, reason, setup):
     fund(acme, 1_000_000)
     ready(acme)
-    assert b"Will add $500.00" in dana_browser.get("/dashboard/").content
+    assert b"We add $500.00" in dana_browser.get("/dashboard/").content
     setup(acme)
 
     for path in ("/dashboard/", "/dashboard/auto-funding"):
         content = dana_browser.get(path).content.decode()
 
-        assert "Will add" not in content, path
+        assert "We add $" not in content, path
         assert ">On<" not in content, path
 
 
@@ -72,38 +72,39 @@ def test_no_page_promises_what_will_not_happen(acme, dana_browser, reason, setup
     [
         (
             "auto_funding_monthly_limit",
-            "Auto-funding adds no money now. At most $500.00 a month is added automatically."
-            " $500.00 was asked for this month, so $0.00 is left. It continues on December 1"
-            " (US Eastern time), or when you raise it.",
+            "Auto-funding cannot add money right now. At most $500.00 a month is added"
+            " automatically. $500.00 was asked for this month, so $0.00 is left. It resumes on"
+            " December 1 (US Eastern time), or when you raise the limit.",
             "dashboard:auto_funding_settings",
         ),
         (
             "daily_limit_exceeded",
-            "Auto-funding adds no money now. At most $999.99 a day. $500.00 was asked for today,"
-            " so $499.99 is left. It continues after midnight, US Eastern time, or with a higher"
-            " limit: ask us.",
+            "Auto-funding cannot add money right now. At most $999.99 a day. $500.00 was asked for"
+            " today, so $499.99 is left. It resumes after midnight, US Eastern time. For a higher"
+            " limit, contact support.",
             "dashboard:settings",
         ),
         (
             "no_funding_source",
-            "Auto-funding adds no money now. There is no bank account to draw from. Add one, or"
-            " choose a default.",
+            "Auto-funding cannot add money right now. There is no bank account to add money from."
+            " Add one, or choose a default.",
             "dashboard:bank_accounts",
         ),
         (
             "funding_source_not_authorized",
-            "The bank said that debits are not authorized: no money is added.",
+            "The bank says debits are not authorized, so we add no money.",
             "dashboard:auto_funding",
         ),
         (
             "tenant_suspended",
-            "Auto-funding adds no money now. The tenant is suspended. Please contact support.",
+            "Auto-funding cannot add money right now. The tenant is suspended. Please contact"
+            " support.",
             "dashboard:auto_funding",
         ),
         (
             "funding_stopped",
-            "Auto-funding adds no money now. Sending to the bank is stopped; what fires waits until"
-            " it goes on. Our operators have stopped it; please ask support.",
+            "Auto-funding cannot add money right now. Sending to the bank is stopped. Requests wait"
+            " until it resumes. We have stopped it for now. Please contact support.",
             "dashboard:auto_funding",
         ),
     ],
@@ -126,10 +127,10 @@ class TestNeedsAttention:
 
         content = dana_browser.get("/dashboard/").content.decode()
 
-        assert "Auto-funding would add nothing. At most $500.00" in content
-        assert "It continues on December 1 (US Eastern time), or when you raise it." in content
+        assert "Auto-funding cannot add money right now. At most $500.00" in content
+        assert "It resumes on December 1 (US Eastern time), or when you raise the limit." in content
         assert content.count("At most $500.00") == 1
-        assert "Would add $500.00 when you drop below $100.00." in content
+        assert "We would add $500.00 when your balance drops below $100.00." in content
 
     @pytest.mark.parametrize(
         ("reason", "why"),
@@ -145,7 +146,7 @@ class TestNeedsAttention:
 
         content = dana_browser.get("/dashboard/").content.decode()
 
-        assert f"The balance is low and auto-funding adds nothing. {why}" in content
+        assert f"Your balance is low, and auto-funding cannot add money. {why}" in content
         assert "todo__item--bad" in content
         assert content.count(why) == 1
 
@@ -163,7 +164,7 @@ class TestPaymentsThatWaitForMoney:
 
         content = dana_browser.get("/dashboard/").content.decode()
 
-        assert "A payment waits for money, $40.00." in content
+        assert "A payment of $40.00 is waiting for money." in content
         assert 'href="/dashboard/payments?status=short">See which</a>' in content
 
     def test_several_and_nobody_elses(self, acme, rival, dana_browser):
@@ -173,7 +174,7 @@ class TestPaymentsThatWaitForMoney:
 
         content = dana_browser.get("/dashboard/").content.decode()
 
-        assert "2 payments wait for money, $65.00 in all." in content
+        assert "2 payments are waiting for money, $65.00 in total." in content
 
     def test_what_is_set_aside_waits_too_while_the_balance_is_short(self, acme, dana_browser):
         fund(acme, 10_000)
@@ -183,7 +184,7 @@ class TestPaymentsThatWaitForMoney:
 
         content = dana_browser.get("/dashboard/").content.decode()
 
-        assert "A payment waits for money, $40.00." in content
+        assert "A payment of $40.00 is waiting for money." in content
         assert 'href="/dashboard/payments?status=short">See which</a>' in content
 
     def test_none_that_is_over(self, acme, dana_browser):

@@ -135,7 +135,7 @@ class TestPausing:
     def test_says_what_resuming_means_where_debits_were_not_authorized(self, acme, dana_browser):
         make_source(acme)
         make_auto_funding(acme, paused_reason="bank_returned_R10")
-        words = b"you say that the account holder agrees to debits from the account again."
+        words = b"you confirm that the account holder authorizes debits from the account again."
         assert words not in dana_browser.get(PAGE).content
 
         end_authorization()
@@ -151,7 +151,7 @@ class TestPausing:
         response = resume(dana_browser, acme, page=opened)
 
         assert b"Auto-funding was changed meanwhile." in response.content
-        assert b"By resuming you say that the account holder agrees" in response.content
+        assert b"By resuming, you confirm that the account holder authorizes" in response.content
         assert not FundingTransaction.objects.exists()
 
     def test_is_ended_where_only_the_agreement_is_missing(self, acme, dana_browser):
@@ -159,12 +159,12 @@ class TestPausing:
         make_auto_funding(acme)
         end_authorization()
         opened = dana_browser.get(PAGE)
-        assert b"The bank said that debits are not authorized: no money is added." in opened.content
-        assert b"By resuming you say" in opened.content
+        assert b"The bank says debits are not authorized, so we add no money." in opened.content
+        assert b"By resuming, you confirm" in opened.content
 
         response = resume(dana_browser, acme, page=dana_browser.get(PAGE))
 
-        assert b"By resuming you say" not in response.content
+        assert b"By resuming, you confirm" not in response.content
         assert FundingSource.objects.get().authorization_ended_at is None
 
     def test_shows_reason_and_back_off(self, acme, dana_browser):
@@ -177,8 +177,8 @@ class TestPausing:
 
         content = dana_browser.get(PAGE).content.decode()
 
-        assert "The last automatic funding failed or was given up." in content
-        assert "2; it waits 1, then 6, then 24 hours after each" in content
+        assert "The last automatic top-up failed or was canceled." in content
+        assert "2. After each failure we wait longer: 1, 6, then 24 hours." in content
         assert "Resume now" in content
 
 
@@ -189,7 +189,7 @@ class TestDecisions:
         content = dana_browser.get(PAGE).content.decode()
 
         assert "Did not add $500.00" in content
-        assert "There was no bank account to draw from." in content
+        assert "There was no bank account to add money from." in content
         assert "$10.00 available, $0.00 on its way, threshold $200.00" in content
 
     def test_lead_to_the_funding_they_started(self, acme, dana_browser):
@@ -222,7 +222,7 @@ class TestDecisions:
         ("code", "words"),
         [
             ("bank_returned_R03", "It was paused. The bank answered R03"),
-            ("tenant_suspended", "The tenant was suspended."),
+            ("tenant_suspended", "Your organization was suspended."),
             ("too_many_firings", "It was paused. It added money three times"),
             ("read_only", "Read-only for the moment."),
         ],

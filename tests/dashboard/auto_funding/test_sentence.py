@@ -25,28 +25,30 @@ class TestSentence:
     @pytest.mark.parametrize(
         ("fields", "sentence"),
         [
-            ({}, "Will add $500.00 when you drop below $200.00."),
+            ({}, "We add $500.00 when your balance drops below $200.00."),
             (
                 {"account": "First Bank ··1234"},
-                "Will add $500.00 from First Bank ··1234 when you drop below $200.00.",
+                "We add $500.00 from First Bank ··1234 when your balance drops below $200.00.",
             ),
             (
                 {"approval_above": 50_000},
-                "Will add $500.00 when you drop below $200.00; above $500.00 ana@acme.test is"
-                " asked first.",
+                "We add $500.00 when your balance drops below $200.00. Above $500.00, ana@acme.test"
+                " must approve it first.",
             ),
             (
                 {"approval_above": 49_999},
-                "Will add $500.00 when you drop below $200.00; ana@acme.test is asked first, each"
-                " time.",
+                "We add $500.00 when your balance drops below $200.00. Each time, ana@acme.test"
+                " must approve it first.",
             ),
             (
                 {"approval_above": 0, "approvers": ()},
-                "Will add $500.00 when you drop below $200.00; somebody is asked first, each time.",
+                "We add $500.00 when your balance drops below $200.00. Each time, an approver must"
+                " approve it first.",
             ),
             (
                 {"monthly_limit": 100_000},
-                "Will add $500.00 when you drop below $200.00. At most $1,000.00 a month.",
+                "We add $500.00 when your balance drops below $200.00. We add at most $1,000.00 a"
+                " month.",
             ),
         ],
     )
@@ -69,28 +71,28 @@ class TestSentence:
         [
             (
                 {"spent": 0, "firings": 0},
-                "Nothing was spent in the last 30 days, so there is nothing to try it on.",
+                "You spent nothing in the last 30 days, so there is nothing to test this rule on.",
             ),
             (
                 {"firings": 0},
-                "With the last 30 days' spending of $900.00 it would not have fired.",
+                "In the last 30 days you spent $900.00. This rule would not have added any money.",
             ),
             (
                 {},
-                "With the last 30 days' spending of $900.00 this would have fired 3 times,"
-                " $1,500.00 in all.",
+                "In the last 30 days you spent $900.00. This rule would have added money 3 times,"
+                " $1,500.00 in total.",
             ),
             (
                 {"is_capped": True, "days_short": 1},
-                "With the last 30 days' spending of $900.00 this would have fired 3 times,"
-                " $1,500.00 in all. The monthly limit would have stopped it. On one day the money"
-                " would have come too late: a higher limit helps.",
+                "In the last 30 days you spent $900.00. This rule would have added money 3 times,"
+                " $1,500.00 in total. The monthly limit would have stopped it. On one day the"
+                " balance would have run out before the money arrived. A higher limit would help.",
             ),
             (
                 {"days_short": 2},
-                "With the last 30 days' spending of $900.00 this would have fired 3 times,"
-                " $1,500.00 in all. On 2 days the money would have come too late: a higher"
-                " threshold or amount helps.",
+                "In the last 30 days you spent $900.00. This rule would have added money 3 times,"
+                " $1,500.00 in total. On 2 days the balance would have run out before the money"
+                " arrived. A higher threshold or amount would help.",
             ),
         ],
     )

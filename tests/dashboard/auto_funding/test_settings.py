@@ -212,12 +212,12 @@ class TestPreview:
 
         content = response.content.decode()
         assert (
-            "Will add $500.00 from JPMorgan Chase\xa0··6789 when you drop below $200.00; above"
-            " $1,000.00 ana@acme.test is asked first." in content
+            "We add $500.00 from JPMorgan Chase\xa0··6789 when your balance drops below $200.00."
+            " Above $1,000.00, ana@acme.test must approve it first." in content
         )
         assert (
-            "With the last 30 days&#x27; spending of $100.00 this would have fired once, $500.00"
-            " in all." in content
+            "In the last 30 days you spent $100.00. This rule would have added money once, $500.00"
+            " in total." in content
         )
         assert "<html" not in content
         assert not AutoFundingConfig.objects.exists()
@@ -228,7 +228,7 @@ class TestPreview:
         response = dana_browser.post(SETTINGS, filled(acme, step="preview"))
 
         assert response.status_code == 200
-        assert b"Will add $500.00 from" in response.content
+        assert b"We add $500.00 from" in response.content
         assert not AutoFundingConfig.objects.exists()
 
     @pytest.mark.parametrize("fields", [{"funding_amount": ""}, {"funding_amount": "5x"}])
@@ -236,7 +236,7 @@ class TestPreview:
         response = dana_browser.post(PREVIEW, filled(acme, **fields))
 
         assert response.status_code == 200
-        assert b"Type when to add money" in response.content
+        assert b"Enter a threshold and an amount" in response.content
 
     def test_costs_the_same_however_much_happened(
         self, acme, dana_browser, django_assert_max_num_queries
@@ -258,7 +258,7 @@ class TestRoles:
 
         content = browser.get(PAGE).content.decode()
 
-        assert "Will add $500.00" in content
+        assert "We add $500.00" in content
         assert "Pause" not in content
         assert browser.get(SETTINGS).status_code == 403
         for path in (SETTINGS, PREVIEW, f"{PAGE}/pause", f"{PAGE}/resume"):

@@ -95,7 +95,7 @@ class TestByHand:
         assert "so nobody could verify this bank account" in refused.content.decode()
         assert not FundingSource.objects.exists()
         page = dana_browser.get(ROOT).content.decode()
-        assert "accounts are added once there is one" in page
+        assert "You can add accounts once one is." in page
 
     def test_of_a_live_tenant_waits_for_deposits_once_one_is(self, acme, dana_browser):
         with owner.as_superuser(triggers=False):
@@ -115,14 +115,14 @@ class TestRoutingNumber:
         ("typed", "said"),
         [
             ("", "Nine digits"),
-            ("0210", "5 more to type."),
+            ("0210", "5 more digits to enter."),
             ("021000021", "JPMorgan Chase"),
             (" 021 000 021 ", "JPMorgan Chase"),
             ("021000022", "No bank has this number."),
             ("0210000211", "No bank has this number."),
-            ("02100002x", "Only digits."),
-            ("\u0660" * 9, "Only digits."),
-            ("073972181", "A valid number, of a bank we do not know by name."),
+            ("02100002x", "Enter digits only."),
+            ("\u0660" * 9, "Enter digits only."),
+            ("073972181", "This number is valid. We do not know its bank by name."),
         ],
     )
     def test_is_judged_and_named(self, acme, dana_browser, typed, said):
@@ -156,7 +156,10 @@ class TestPicker:
 
     @pytest.mark.parametrize(
         ("outcome", "words"),
-        [("login-required", "sign in there first"), ("invalid", "choose a checking or savings")],
+        [
+            ("login-required", "sign in on its own site first"),
+            ("invalid", "choose a checking or savings"),
+        ],
     )
     def test_shows_what_the_provider_refuses(self, acme, dana_browser, outcome, words):
         response = dana_browser.post(f"{ROOT}/pick", self.choice(acme, outcome))
@@ -200,7 +203,7 @@ class TestRemoval:
     def test_spells_out_the_consequences_first(self, source, dana_browser):
         content = dana_browser.get(f"{ROOT}/{source.pk}/remove").content
 
-        assert b"It is the default" in content
+        assert b"This is your default account" in content
         assert b"Auto-funding" not in content.partition(b"<main")[2]
 
     def test_names_the_auto_funding_that_will_stop(self, acme, source, dana_browser):
@@ -208,7 +211,7 @@ class TestRemoval:
 
         content = dana_browser.get(f"{ROOT}/{source.pk}/remove").content
 
-        assert b"Auto-funding takes its $500.00 from it. It is paused" in content
+        assert b"Auto-funding adds its $500.00 from this account. It is paused" in content
 
     def test_is_not_offered_while_money_is_on_its_way(self, acme, source, dana_browser):
         make_funding(acme, source, amount=12_300)
@@ -216,7 +219,7 @@ class TestRemoval:
 
         content = dana_browser.get(f"{ROOT}/{source.pk}/remove").content
 
-        assert b"$124.00 is on its way from it, expected by November 20." in content
+        assert b"$124.00 is on its way from this account and expected by November 20." in content
         assert b"Remove account" not in content
 
     def test_expects_nothing_of_what_nobody_has_approved(self, acme, source, dana_browser):
@@ -231,7 +234,8 @@ class TestRemoval:
 
         content = dana_browser.get(f"{ROOT}/{source.pk}/remove").content
 
-        assert b"$124.00 of funding from it is not over, and $1.00 of that waits" in content
+        assert b"Top-ups of $124.00 from this account are not finished" in content
+        assert b"and $1.00 of that is waiting" in content
         assert b"expected by" not in content
 
     def test_removes(self, acme, source, dana_browser):
@@ -262,20 +266,20 @@ class TestVerification:
         assert FundingSource.objects.get().status == "active"
 
     def test_says_in_the_sandbox_which_amounts_work(self, acme, path, dana_browser):
-        assert b"This is a sandbox: type 11 and 22." in dana_browser.get(path).content
+        assert b"In the sandbox, enter 11 and 22." in dana_browser.get(path).content
 
         with owner.as_superuser(triggers=False):
             Tenant.objects.update(mode=Mode.LIVE)
 
-        assert b"This is a sandbox" not in dana_browser.get(path).content
+        assert b"In the sandbox" not in dana_browser.get(path).content
 
     def test_says_how_many_tries_are_left(self, acme, path, dana_browser):
-        assert b"Tries left: 3." in dana_browser.get(path).content
+        assert b"You have 3 attempts left." in dana_browser.get(path).content
 
         response = dana_browser.post(path, {"acting_for": acme.pk, "first": "1", "second": "2"})
 
         assert response.status_code == 422
-        assert b"Tries left: 2." in response.content
+        assert b"You have 2 attempts left." in response.content
         assert FundingSource.objects.get().status == "pending_verification"
 
     def test_ends_with_what_to_do_when_no_try_is_left(self, acme, path, dana_browser):
@@ -285,7 +289,7 @@ class TestVerification:
 
         content = response.content.decode()
         assert response.status_code == 422
-        assert "Remove it, then add it again." in content
+        assert "Remove this account and add it again." in content
         assert f'href="{ROOT}/enter">Add it again</a>' in content
         assert 'name="first"' not in content
         assert dana_browser.get(path).status_code == 200
@@ -294,7 +298,7 @@ class TestVerification:
         response = dana_browser.post(path, {"acting_for": acme.pk, "first": "", "second": "100"})
 
         assert response.status_code == 422
-        assert b"Tries left: 3." in response.content
+        assert b"You have 3 attempts left." in response.content
 
 
 class TestWho:

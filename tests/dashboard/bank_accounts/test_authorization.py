@@ -51,8 +51,8 @@ class TestTheQuestion:
             " permission to debit." in html.unescape(content)
         )
         assert "before debiting this account again." in content
-        assert "Auto-funding takes $500.00 from it whenever the balance is low." in content
-        assert "The account holder agrees again</button>" in content
+        assert "Auto-funding adds $500.00 from it whenever the balance is low." in content
+        assert "Confirm new authorization</button>" in content
 
     def test_says_that_another_pause_goes_on(self, acme, dana_browser, page):
         make_auto_funding(acme, paused_reason="paused_by_a_person")
@@ -89,7 +89,7 @@ class TestTheQuestion:
 
         content = dana_browser.get(f"{ACCOUNTS}/{other.pk}/authorize").content
 
-        assert b"Nothing has to be confirmed for it." in content
+        assert b"This account does not need a new authorization." in content
         assert b"agrees again</button>" not in content
 
     def test_of_another_tenant_does_not_exist(self, rival, dana_browser):
@@ -121,7 +121,7 @@ class TestResumingInTheSameStep:
         content = dana_browser.get(page).content.decode()
 
         assert self.BOX in content
-        assert "It adds $500.00 at once if the balance is below $100.00." in content
+        assert "It adds $500.00 right away if the balance is below $100.00." in content
         assert "stays paused" not in content
 
     def test_agrees_and_resumes_at_once(self, acme, dana, dana_browser, page, source, config):

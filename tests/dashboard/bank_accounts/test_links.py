@@ -127,7 +127,7 @@ class TestWithoutTheModule:
         assert response[POLICY] == dana_browser.get(ROOT)[POLICY]
         listed = dana_browser.get(ROOT).content.decode()
         assert PAGE not in listed
-        assert "Linking is not set up here" in listed
+        assert "Bank linking is not set up" in listed
 
     def test_when_the_provider_does_not_answer(self, plaid, dana_browser):
         plaid.refuses("/link/token/create", "INTERNAL_SERVER_ERROR", status=500)
@@ -135,7 +135,7 @@ class TestWithoutTheModule:
         response = dana_browser.get(PAGE)
 
         assert response.status_code == 200
-        assert "Plaid does not answer" in response.content.decode()
+        assert "We cannot reach Plaid" in response.content.decode()
         assert response[POLICY] == dana_browser.get(ROOT)[POLICY]
 
     def test_in_the_sandbox(self, plaid, acme, dana_browser):
@@ -151,7 +151,7 @@ class TestWithoutTheModule:
         acme.status = TenantStatus.SUSPENDED
         acme.save(update_fields=["status"])
 
-        assert b"Nothing can be linked now" in dana_browser.get(PAGE).content
+        assert b"You cannot link a bank right now" in dana_browser.get(PAGE).content
         assert plaid.requests == []
 
     def test_is_no_way_to_send_a_form(self, acme, dana_browser):
@@ -183,7 +183,7 @@ class TestSending:
 
         response = dana_browser.post(PAGE, form, follow=True)
 
-        assert b"It was sent already." in response.content
+        assert b"You already sent this form." in response.content
         assert FundingSource.objects.count() == LinkConsent.objects.count() == 1
         assert plaid.paths().count("/item/public_token/exchange") == 1
 
@@ -206,9 +206,9 @@ class TestSending:
     @pytest.mark.parametrize(
         ("code", "said"),
         [
-            ("ITEM_LOGIN_REQUIRED", "wants you to sign in there first"),
+            ("ITEM_LOGIN_REQUIRED", "needs you to sign in on its own site first"),
             ("NO_AUTH_ACCOUNTS", "choose a checking or savings account"),
-            ("INVALID_ACCOUNT_ID", "not among those you let us see"),
+            ("INVALID_ACCOUNT_ID", "did not share this account"),
             ("INSTITUTION_DOWN", "nothing was added"),
         ],
     )
@@ -292,7 +292,7 @@ class TestSending:
         response = dana_browser.post(PAGE, sent(token="x"))
 
         assert response.status_code == 422
-        assert b"open for too long" in response.content
+        assert b"This form has expired." in response.content
         assert not FundingSource.objects.exists()
         assert set(plaid.paths()) == {"/link/token/create"}
 
@@ -357,7 +357,7 @@ class TestStaffWhoLook:
     def test_begin_no_session(self, plaid, desk):
         page = desk.get(PAGE).content.decode()
 
-        assert "Nothing can be linked now" in page
+        assert "You cannot link a bank right now" in page
         assert "data-token" not in page
         assert plaid.paths() == []
 
@@ -368,7 +368,7 @@ class TestStaffWhoLook:
 
         page = desk.get(PAGE, {"oauth_state_id": "9d5feadd"}).content.decode()
 
-        assert "Nothing can be linked now" in page
+        assert "You cannot link a bank right now" in page
         assert "link-sandbox-1" not in page
 
     def test_hand_over_no_account(self, plaid, desk, sent):
@@ -383,7 +383,7 @@ def test_removing_the_account_ends_the_consent(plaid, acme, dana_browser, sent):
     dana_browser.post(PAGE, sent())
     source = FundingSource.objects.get()
     asked = dana_browser.get(f"{ROOT}/{source.pk}/remove").content
-    assert b"Plaid is told to end our access" in asked
+    assert b"We tell Plaid to end our access" in asked
 
     dana_browser.post(f"{ROOT}/{source.pk}/remove", {"acting_for": acme.pk})
 

@@ -32,7 +32,7 @@ def test_names_why_a_deposit_came_back_and_what_to_do(globex, sign_in):
         deposits.process_due(now=NOW)
 
         content = shown(sign_in, globex)
-    assert "A deposit came back: No account found (R03)." in content
+    assert "A deposit was returned: No account found (R03)." in content
     assert "Remove" in content
 
 
@@ -42,4 +42,4 @@ def test_says_that_the_bank_did_not_take_them(globex, sign_in):
         deposits.process_due(now=NOW)
 
         content = shown(sign_in, globex)
-    assert "The bank did not take the deposits (R13)." in content
+    assert "The bank refused our deposits (R13)." in content

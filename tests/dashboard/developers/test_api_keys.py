@@ -89,7 +89,7 @@ class TestCreating:
         response = dana_browser.post(f"{ROOT}/new", sent)
 
         assert response.status_code == 422
-        assert b"open for too long" in response.content
+        assert b"This form has expired." in response.content
         fresh = response.context["form"]["token"].value()
         assert dana_browser.post(f"{ROOT}/new", sent | {"token": fresh}).status_code == 200
 
@@ -127,10 +127,10 @@ class TestCreating:
         ("fields", "words"),
         [
             ({"expires_on": "2020-01-01"}, "must be in the future"),
-            ({"expires_on": "soon"}, "Type a date"),
+            ({"expires_on": "soon"}, "Enter a date"),
             ({"expires_on": "9999-12-31"}, "up to the year 2100"),
             ({"networks": "10.0.0.1/8"}, "10.0.0.1/8 is not a network"),
-            ({"networks": "\0"}, "Null characters"),
+            ({"networks": "\0"}, "Remove the characters"),
             ({"name": "\0"}, "visible characters"),
             ({"name": "a\u202eb"}, "visible characters"),
         ],
@@ -297,14 +297,14 @@ class TestLoosening:
 
     def test_is_turned_off_and_on_by_an_owner(self, acme, key, dana_browser):
         shown = dana_browser.get(f"{ROOT}/{key.pk}/auto-funding").content.decode()
-        assert "It may now" in shown
+        assert "It can now" in shown
         assert "Turn off" in shown
 
         off = self.turn(dana_browser, acme, key, "no").content.decode()
         key.refresh_from_db()
         assert not key.may_loosen_auto_funding
-        assert "may no longer loosen auto-funding." in off
-        assert "May not loosen auto-funding" in off
+        assert "can no longer loosen auto-funding." in off
+        assert "Cannot loosen auto-funding" in off
         assert "Turn on" in dana_browser.get(f"{ROOT}/{key.pk}/auto-funding").content.decode()
 
         self.turn(dana_browser, acme, key, "yes")
@@ -321,7 +321,7 @@ class TestLoosening:
     def test_is_chosen_when_a_live_key_is_made(self, db, sign_in):
         live = make_tenant(mode=Mode.LIVE)
         browser = sign_in(make_member(live, email="ann@acme.example"))
-        assert b"May not loosen auto-funding" in browser.get(f"{ROOT}/new").content
+        assert b"Cannot loosen auto-funding" in browser.get(f"{ROOT}/new").content
 
         browser.post(f"{ROOT}/new", wish(live, forbids_loosening="on"))
 
@@ -330,10 +330,10 @@ class TestLoosening:
         assert f"{ROOT}/{made.pk}/auto-funding" in browser.get(ROOT).content.decode()
 
     def test_is_not_offered_in_the_sandbox(self, acme, key, dana_browser):
-        assert b"May not loosen" not in dana_browser.get(f"{ROOT}/new").content
+        assert b"Cannot loosen" not in dana_browser.get(f"{ROOT}/new").content
         assert b"/auto-funding" not in dana_browser.get(ROOT).content.partition(b"<main")[2]
         page = dana_browser.get(f"{ROOT}/{key.pk}/auto-funding").content
-        assert b"In the sandbox every key may do it" in page
+        assert b"In the sandbox every key can do this" in page
 
     @pytest.mark.parametrize("role", [Role.MEMBER, Role.APPROVER, Role.VIEWER])
     def test_is_for_owners(self, acme, key, sign_in, role):

@@ -53,7 +53,7 @@ class TestDetail:
         assert "&quot;paymentId&quot;" in content
 
     def test_says_when_nobody_was_told(self, acme, dana_browser):
-        assert b"Nobody was told" in dana_browser.get(f"{ROOT}/{publish(acme)}").content
+        assert b"Not delivered" in dana_browser.get(f"{ROOT}/{publish(acme)}").content
 
     def test_of_another_tenant_is_not_found(self, rival, dana_browser):
         assert dana_browser.get(f"{ROOT}/{publish(rival)}").status_code == 404

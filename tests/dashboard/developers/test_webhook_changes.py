@@ -108,17 +108,17 @@ class TestRegistering:
     @pytest.mark.parametrize(
         ("fields", "words"),
         [
-            ({"url": ""}, "Type the address"),
+            ({"url": ""}, "Enter the address"),
             ({"url": "http://hooks.example.com"}, "must use https"),
             ({"url": "https://hooks.example.com:22/"}, "port must be 443 or 1024"),
             ({"url": "https://127.0.0.1/"}, "not public"),
             ({"url": "https://user:pass@hooks.example.com/"}, "user name or password"),
             ({"url": "javascript:alert(1)"}, "must start with https"),
-            ({"url": "\0"}, "Null characters"),
+            ({"url": "\0"}, "Remove the characters"),
             ({"url": "https://a.example/" + "a" * 3000}, "at most 2048"),
-            ({"scope": "some"}, "Tick at least one"),
-            ({"scope": "odd"}, "valid choice"),
-            ({"scope": "some", "payments": ["payment.exploded"]}, "valid choice"),
+            ({"scope": "some"}, "Choose at least one"),
+            ({"scope": "odd"}, "is not one of the choices"),
+            ({"scope": "some", "payments": ["payment.exploded"]}, "is not one of the choices"),
             ({"description": "a\u200bb"}, "visible characters"),
             ({"description": "a" * 141}, "at most 140"),
         ],
@@ -191,9 +191,7 @@ class TestRotating:
         assert until is not None
         assert until - utc_now() > timedelta(minutes=59)
         assert AuditEvent.objects.filter(action="webhook.secret_rotated").count() == 1
-        assert (
-            b"the old one signs as well until" in dana_browser.get(f"{ROOT}/{endpoint.pk}").content
-        )
+        assert b"The old one also signs until" in dana_browser.get(f"{ROOT}/{endpoint.pk}").content
 
     def test_again_before_the_oldest_secret_ends_says_so(self, acme, dana_browser):
         endpoint = make_endpoint(acme)
@@ -208,7 +206,7 @@ class TestRotating:
         refused = rotate("3600")
 
         assert refused.status_code == 422
-        assert b"Wait until then, or choose none." in refused.content
+        assert b"Wait until then, or choose no overlap." in refused.content
         assert secret_of(endpoint) == kept != secret_in(rotate("0"))
 
     def test_with_the_form_of_another_endpoint_changes_nothing(self, acme, dana_browser):

@@ -145,7 +145,7 @@ class TestReplay:
 
         response = dana_browser.post(path, sent, follow=True)
 
-        assert b"once is enough" in response.content
+        assert b"Once is enough" in response.content
         assert self.pending() == 0
 
     def test_can_be_sent_again_after_a_refusal(self, acme, dana_browser, endpoint):

@@ -133,7 +133,7 @@ class TestEndpoint:
         response = dana_browser.get(f"{ROOT}/{endpoint.pk}?{query}")
 
         assert response.status_code == 422
-        assert b"Choose one of the list." in response.content
+        assert b"Choose one from the list." in response.content
 
     @pytest.mark.parametrize("before", ["%00", "dlv_1", "%F0%9F%92%A9", "a" * 5000, "'--"])
     def test_knows_no_odd_places(self, acme, dana_browser, before):
@@ -186,8 +186,8 @@ class TestDelivery:
         page = dana_browser.get(f"/dashboard/deliveries/{row.pk}").content.decode()
         listed = dana_browser.get(f"{ROOT}/{row.endpoint_id}").content.decode()
 
-        assert "After the payment's earlier event, at the latest" in page
-        assert "after the payment's earlier event" in listed
+        assert "Right after the payment's earlier event is delivered, or at the latest on" in page
+        assert "waiting for the payment's earlier event" in listed
 
     def test_shows_the_bytes_that_were_signed(self, acme, dana_browser):
         make_endpoint(acme)
@@ -206,7 +206,7 @@ class TestDelivery:
         assert (b"hx-get" in dana_browser.get(path).content) is is_live
         part = dana_browser.get(path, headers={"HX-Request": "true", "X-Tenant": acme.pk})
         assert b"<h1" not in part.content
-        assert b"Tries" in part.content
+        assert b"Attempts" in part.content
 
     @pytest.mark.parametrize(
         ("payment_id", "path"),

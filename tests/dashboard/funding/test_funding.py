@@ -63,8 +63,8 @@ class TestFunding:
 
         assert listed.count('<p class="table__sub">November &lt;float&gt;</p>') == 1
         assert '<p class="table__sub">Auto-funding</p>' not in listed
-        assert re.search(r"<dt>What for</dt>\s*<dd>November &lt;float&gt;</dd>", page)
-        assert "What for" not in other
+        assert re.search(r"<dt>Description</dt>\s*<dd>November &lt;float&gt;</dd>", page)
+        assert "<dt>Description</dt>" not in other
 
     def test_promises_no_day_while_a_person_keeps_it(self, acme, source, dana_browser):
         waiting = make_funding(acme, source, status=FundingStatus.AWAITING_CONFIRMATION)
@@ -149,7 +149,7 @@ class TestFunding:
     def test_of_which_none_is_left_says_so(self, acme, source, dana_browser):
         make_funding(acme, source)
 
-        assert b"None of these" in dana_browser.get("/dashboard/funding?show=failed").content
+        assert b"Nothing to show" in dana_browser.get("/dashboard/funding?show=failed").content
 
     def test_that_waits_for_an_approval_leads_to_it(self, acme, source, dana_browser):
         make_auto_funding(acme, enabled=False, confirm_topups=True, confirmation_threshold=1)

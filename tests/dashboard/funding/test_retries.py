@@ -37,7 +37,7 @@ class TestAReturnedTopUp:
             dana_browser, first
         )
         asked = page(dana_browser, first, "/retry")
-        assert "marked as a retry (1 of 2)" in asked
+        assert "marked as retry 1 of 2" in asked
         assert "R01: Insufficient funds" in asked
 
     def test_for_another_reason_does_not(self, acme, dana_browser):
@@ -53,9 +53,9 @@ class TestAReturnedTopUp:
         begun = press(dana_browser, first)
         again = FundingTransaction.objects.get(retry_of=first)
         assert again.created_by_id == dana.pk
-        assert "It is tried again." in begun
+        assert "We are trying again." in begun
         assert f">{first.pk}</a>" in begun
-        assert "Tried again, ACH debit" in begun
+        assert "Retry, ACH debit" in begun
 
         assert "It is being tried again already." in press(dana_browser, first)
         assert FundingTransaction.objects.filter(retry_of=first).count() == 1
@@ -68,7 +68,7 @@ class TestAReturnedTopUp:
         content = page(dana_browser, first)
         for again in FundingTransaction.objects.filter(retry_of=first):
             assert f"/dashboard/funding/{again.pk}" in content
-        assert content.count("<dt>Tried again</dt>") == 2
+        assert content.count("<dt>Retry</dt>") == 2
         assert "It was tried again 2 times, and no more is allowed." in content
 
     def test_says_which_limit_stands_in_its_way(self, acme, first, dana_browser):
@@ -94,14 +94,14 @@ class TestAReturnedTopUp:
 
 class TestTheRule:
     def test_is_chosen_by_an_owner(self, acme, dana_browser):
-        assert "Never: people decide" in dana_browser.get(RULE).content.decode()
+        assert "selected>Never</option>" in dana_browser.get(RULE).content.decode()
 
         chosen = {"acting_for": acme.pk, "times": "2", "after_days": "4"}
         assert dana_browser.post(RULE, chosen)["Location"] == RULE
         rule = RetryRule.objects.get(tenant=acme)
         assert (rule.times, rule.after_days) == (2, 4)
         log = dana_browser.get("/dashboard/audit-log").content.decode()
-        assert "is tried again: 2, 4 banking days after each return" in log
+        assert "retry a returned top-up: 2, 4 banking days after each return" in log
 
     @pytest.mark.parametrize(("times", "days"), [("3", "1"), ("1", "0"), ("1", "11"), ("1", "")])
     def test_of_no_sense_is_refused_next_to_its_field(self, acme, dana_browser, times, days):
@@ -115,7 +115,7 @@ class TestTheRule:
         browser = sign_in(make_member(acme, email="lee@acme.example", role=Role.MEMBER))
 
         content = browser.get(RULE).content.decode()
-        assert "Only owners change it." in content
+        assert "Only owners can change this." in content
         assert "Save" not in content
         assert browser.post(RULE, {"acting_for": acme.pk, "times": "2"}).status_code == 403
         assert RetryRule.objects.get().times == 1

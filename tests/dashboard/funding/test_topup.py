@@ -56,8 +56,8 @@ class TestForm:
     def test_shows_the_bounds_and_what_each_method_means(self, source, dana_browser):
         content = dana_browser.get(PATH).content.decode()
 
-        assert "From $0.01 to $" in content
-        assert "We collect it from the account." in content
+        assert "You can add from $0.01 to $" in content
+        assert "We debit the account." in content
         assert "approve at your bank" in content
         assert "··6789" in content
 
@@ -128,7 +128,7 @@ class TestCheck:
 
         said = self.said(dana_browser, acme, source, amount="")
 
-        assert "Left today: $300.00. Left this month: $700.00." in said
+        assert "You have $300.00 left today. You have $700.00 left this month." in said
 
     def test_says_why_an_amount_will_be_refused(self, acme, source, dana_browser):
         FundingLimit.objects.create(tenant=acme, daily_max=50_000)
@@ -147,7 +147,7 @@ class TestCheck:
     def test_goes_by_the_method(self, acme, source, dana_browser):
         FundingLimit.objects.create(tenant=acme, rtp_transaction_max=7_000)
 
-        assert "From $0.01 to $70.00 each time." in self.said(
+        assert "You can add from $0.01 to $70.00 at a time." in self.said(
             dana_browser, acme, source, amount="", method="rtp"
         )
 
@@ -157,7 +157,7 @@ class TestCheck:
         said = self.said(dana_browser, acme, source, amount="250", method="rtp")
 
         assert (
-            "$250.00 is there <strong>within seconds of the approval at the bank</strong>." in said
+            "$250.00 arrives <strong>within seconds of the approval at the bank</strong>." in said
         )
         assert "a banking day" not in said
 
@@ -170,14 +170,14 @@ class TestCheck:
             confirmation_emails=["ann@acme.test"],
         )
 
-        assert "approval first: ann@acme.test." in self.said(
+        assert "ann@acme.test must approve it first." in self.said(
             dana_browser, acme, source, amount="100.01"
         )
         assert "approval" not in self.said(dana_browser, acme, source, amount="100")
 
     @pytest.mark.parametrize("amount", ["1.2", "ten"])
     def test_says_how_to_type_an_amount(self, acme, source, dana_browser, amount):
-        assert "Type an amount in dollars" in self.said(dana_browser, acme, source, amount=amount)
+        assert "Enter an amount in dollars" in self.said(dana_browser, acme, source, amount=amount)
 
 
 class TestReview:
@@ -200,7 +200,7 @@ class TestReview:
 
         response = dana_browser.post(PATH, filled(acme, source, step="review"))
 
-        assert b"Waits until ann@acme.test agrees" in response.content
+        assert b"ann@acme.test must approve it first" in response.content
 
     def test_names_everything_and_moves_nothing(self, acme, source, dana_browser):
         response = dana_browser.post(PATH, filled(acme, source, step="review"))
@@ -240,7 +240,7 @@ class TestConfirm:
         response = dana_browser.post(PATH, filled(acme, source, token=token))
 
         assert response.status_code == 422
-        assert b"open for too long" in response.content
+        assert b"This form has expired." in response.content
         assert not FundingTransaction.objects.exists()
 
     def test_with_the_token_of_another_tenant_starts_nothing(

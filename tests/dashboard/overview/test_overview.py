@@ -56,7 +56,7 @@ class TestOverview:
         content = dana_browser.get("/dashboard/").content.decode()
 
         assert "−$50.00" in content
-        assert "The balance is short" in content
+        assert "Your balance is below zero" in content
         assert "Ready to spend" not in content
 
     def test_shows_nothing_of_another_tenant(self, rival, dana_browser):
@@ -143,7 +143,7 @@ class TestAttention:
 
         content = dana_browser.get("/dashboard/").content.decode()
 
-        assert "$500.00 waits for an approval." in content
+        assert "$500.00 is waiting for approval." in content
         assert f'href="/dashboard/approvals/{Confirmation.objects.get().pk}"' in content
 
     def test_sums_up_several(self, acme, dana_browser):
@@ -154,7 +154,7 @@ class TestAttention:
 
         content = dana_browser.get("/dashboard/").content.decode()
 
-        assert "2 approvals wait, $150.00 in all." in content
+        assert "2 approvals are waiting, $150.00 in total." in content
 
     def test_counts_no_further_than_the_page_shows(self, acme, dana_browser, monkeypatch):
         monkeypatch.setattr(selectors, "OPEN_MAX", 2)
@@ -163,7 +163,7 @@ class TestAttention:
         for _ in range(3):
             top_up(acme, source=source, now=utc_now())
 
-        assert b"2 approvals or more wait." in dana_browser.get("/dashboard/").content
+        assert b"2 or more approvals are waiting." in dana_browser.get("/dashboard/").content
         assert dana_browser.get("/dashboard/approvals").content.count(b'class="waiting"') == 2
 
     def test_names_accounts_to_verify_and_accounts_that_are_refused(self, acme, dana_browser):
@@ -174,7 +174,7 @@ class TestAttention:
 
         content = dana_browser.get("/dashboard/").content.decode()
 
-        assert "0001 cannot be used before its two deposits are verified." in content
+        assert "Verify the two deposits to start using JPMorgan Chase\xa0··0001." in content
         assert f'href="/dashboard/bank-accounts/{waiting.pk}/verify"' in content
         assert "6789 (R02). Remove it and link it again." in content
 
@@ -227,16 +227,16 @@ class TestAutoFundingSentence:
     @pytest.mark.parametrize(
         ("fields", "sentence", "badge"),
         [
-            (None, "Auto-funding is off: money is added only when somebody asks.", "Off"),
-            ({}, "Will add $500.00 when you drop below $100.00.", "On"),
+            (None, "Auto-funding is off. Money is added only when somebody adds it.", "Off"),
+            ({}, "We add $500.00 when your balance drops below $100.00.", "On"),
             (
                 {"confirmation_threshold": 49_999},
-                "Will add $500.00 when you drop below $100.00, once an approver agrees.",
+                "We add $500.00 when your balance drops below $100.00, once an approver agrees.",
                 "On",
             ),
             (
                 {"confirmation_threshold": 50_000},
-                "Will add $500.00 when you drop below $100.00.",
+                "We add $500.00 when your balance drops below $100.00.",
                 "On",
             ),
             (
@@ -273,4 +273,4 @@ class TestAutoFundingSentence:
 
         content = dana_browser.get("/dashboard/").content.decode()
 
-        assert "Will add $500.00 when you drop below $100.00." in content
+        assert "We add $500.00 when your balance drops below $100.00." in content

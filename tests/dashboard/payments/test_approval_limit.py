@@ -50,11 +50,11 @@ class TestWaitingChange:
         other = sign_in(checker).get(CHANGE).content.decode()
 
         for page in (own, other):
-            assert "payments above $1,000.00" in page
-            assert "Nobody approves payments." in page
+            assert "Payments above $1,000.00" in page
+            assert "No payment needs approval." in page
             assert "dana@acme.example" in page
-        assert ("Take it back" in own, "Let it count now" in own) == (True, False)
-        assert ("Refuse" in other, "Let it count now" in other) == (True, True)
+        assert ("Withdraw" in own, "Approve now" in own) == (True, False)
+        assert ("Refuse" in other, "Approve now" in other) == (True, True)
         assert limit(waiting) == 100_000
 
     def test_is_announced_to_those_who_decide(self, waiting, dana_browser, sign_in, checker):
@@ -69,14 +69,14 @@ class TestWaitingChange:
     def test_counts_once_a_second_person_agrees(self, waiting, sign_in, checker):
         page = decide(sign_in(checker), waiting, "agree")
 
-        assert "It counts from now on." in page
+        assert "The change is in effect." in page
         assert limit(waiting) is None
 
     def test_is_refused(self, waiting, sign_in, checker):
-        assert "The limit stays." in decide(sign_in(checker), waiting, "refuse")
+        assert "The limit stays as it is." in decide(sign_in(checker), waiting, "refuse")
 
         assert limit(waiting) == 100_000
-        assert "Nothing waits" in sign_in(checker).get(CHANGE).content.decode()
+        assert "No pending change" in sign_in(checker).get(CHANGE).content.decode()
 
     def test_is_not_agreed_to_by_who_asked(self, waiting, dana_browser):
         assert "cannot agree to it" in decide(dana_browser, waiting, "agree")

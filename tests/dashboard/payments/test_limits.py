@@ -84,7 +84,7 @@ class TestPage:
         paid = Recipient.objects.filter(tenant=own)[0]
         bank = " ".join(account_name(paid).split())
 
-        assert "All payments in any 24 hours $650.00 left More room from" in page
+        assert "All payments in any 24 hours $650.00 left More is available from" in page
         assert "$1,000.00 10 payments $350.00 2 payments $650.00" in page
         for line in (
             f"{paid.display_name}, {bank} To one recipient, 2 payments $350.00 in 24 hours",
@@ -112,9 +112,9 @@ class TestPage:
         lee = make_member(own, email="lee@acme.example", role=Role.MEMBER)
         page, of_lee = read(dana_browser), read(sign_in(lee))
 
-        assert "When you are asked You are the only one who approves" in page
-        assert "When a second person is asked" not in page
-        assert "When a second person is asked Larger payments Above $10,000.00" in of_lee
+        assert "When you must approve You are the only approver" in page
+        assert "When a second person must approve" not in page
+        assert "When a second person must approve Larger payments Above $10,000.00" in of_lee
 
     @pytest.mark.parametrize("role", [Role.MEMBER, Role.VIEWER, Role.APPROVER])
     def test_lets_owners_alone_change_it(self, own, sign_in, role):
@@ -147,9 +147,9 @@ class TestLimits:
         for page in (mine, theirs):
             assert "Money out in any 24 hours $2,000.00 , now $1,000.00, 10 payments" in page
             assert "dana@acme.example" in page
-        assert ("Take it back" in mine, "Let it count now" in mine) == (True, False)
-        assert ("Refuse" in theirs, "Let it count now" in theirs) == (True, True)
-        assert "A change waits" in read(sign_in(checker))
+        assert ("Withdraw" in mine, "Approve now" in mine) == (True, False)
+        assert ("Refuse" in theirs, "Approve now" in theirs) == (True, True)
+        assert "A change is waiting" in read(sign_in(checker))
         assert in_force(own)[A_DAY] == Cap(100_000, 10)
 
     @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ class TestLimits:
         send(sign_in(checker), own, CHANGE, what="limits", decision=decision)
 
         assert in_force(own)[A_DAY] == most
-        assert "Nothing waits" in read(dana_browser, CHANGE)
+        assert "No pending change" in read(dana_browser, CHANGE)
 
     def test_are_not_agreed_to_by_who_asked(self, own, dana_browser, checker):
         send(dana_browser, own, EDIT, tenant_day_amount="2,000.00")

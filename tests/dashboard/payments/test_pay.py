@@ -69,9 +69,9 @@ class TestForm:
 
         content = dana_browser.get(PATH).content.decode()
 
-        assert "Nothing is available: the balance is $50.00 below zero." in content
+        assert "Nothing is available. The balance is $50.00 below zero." in content
         assert "The balance is below zero" in content
-        assert "payments that are ready are held back, and a new one can only wait" in content
+        assert "Payments that are ready are held back, and a new one can only wait" in content
 
     @pytest.mark.parametrize("taken", [0, 5_000])
     def test_expects_nothing_while_nothing_is_available(self, acme, supplier, dana_browser, taken):
@@ -81,13 +81,13 @@ class TestForm:
         review = dana_browser.post(PATH, filled(acme, supplier, step="review", wait="on"))
 
         assert "Expected " not in asked
-        assert asked.count("Not before the balance covers it") == len(METHODS)
-        assert "<dd>Not before the balance covers it</dd>" in review.content.decode()
+        assert asked.count("After your balance covers it") == len(METHODS)
+        assert "<dd>After your balance covers it</dd>" in review.content.decode()
 
     def test_without_recipients_says_where_to_begin(self, dana_browser):
         content = dana_browser.get(PATH).content
 
-        assert b"Whom do you pay?" in content
+        assert b"Who do you want to pay?" in content
         assert b"/dashboard/recipients/new?then=pay" in content
 
     def test_opens_with_the_recipient_just_added(self, acme, supplier, dana_browser):
@@ -134,7 +134,7 @@ class TestForm:
 
         offered = re.findall(r'<option value="(rcp_\w+)"', content)
         assert offered == [ant.pk, bee.pk, zebra.pk]
-        assert "Under Recipients are all." in content
+        assert "Recipients has all of them." in content
         assert dana_browser.post(PATH, filled(acme, yak, step="review")).status_code == 200
         assert dana_browser.get(f"{PATH}?recipient=rcp_%00").status_code == 200
 
@@ -165,7 +165,7 @@ class TestReview:
         content = response.content.decode()
         assert response.status_code == 200
         assert "Pay $250.00?" in content
-        assert "which then has $750.00 available" in content
+        assert "which will then have $750.00 available" in content
         assert "Invoice 7" in content
         assert "second person" not in content
         assert not Payment.objects.exists()
@@ -184,12 +184,12 @@ class TestReview:
     def test_proposes_to_pay_less_only_where_that_would_help(self, acme, supplier, dana_browser):
         form = filled(acme, supplier, step="review")
         nothing = dana_browser.post(PATH, form).content.decode()
-        assert "Nothing is available. Add money first, or change it to wait" in nothing
+        assert "Nothing is available. Add money, or change the payment to wait" in nothing
         assert "pay less" not in nothing
 
         fund(acme, 1)
         little = dana_browser.post(PATH, filled(acme, supplier, step="review")).content.decode()
-        assert "$0.01 is available. Add the rest first, pay less, or change it" in little
+        assert "$0.01 is available. Add the rest, pay less, or change the payment" in little
 
     def test_refuses_what_is_above_the_limit_before_asking_for_the_money(
         self, acme, supplier, dana_browser
@@ -211,8 +211,8 @@ class TestReview:
 
         response = dana_browser.post(PATH, filled(acme, supplier, step="review"))
 
-        assert b"A second person will be asked" in response.content
-        assert b", if it were approved now</dd>" in response.content
+        assert b"A second person must approve this payment" in response.content
+        assert b", if approved now</dd>" in response.content
 
     def test_promises_nobody_to_an_owner_who_is_alone(self, acme, money, sign_in, dana_browser):
         approval_settings.set_threshold(tenant_id=acme.pk, threshold=0, actor=SYSTEM, now=NOW)
@@ -258,8 +258,8 @@ class TestConfirm:
         assert Payment.objects.get().amount == 25_000
         said = dana_browser.get(second["Location"]).content.decode()
         assert (
-            "This form had been sent already: it ordered $250.00 to Supplier LLC, once."
-            " Nothing else was ordered."
+            "You already sent this form. The payment of $250.00 to Supplier LLC was created once,"
+            " and nothing else was."
         ) in said
 
     @pytest.mark.parametrize("token", ["", "made-up"])
@@ -267,7 +267,7 @@ class TestConfirm:
         response = dana_browser.post(PATH, filled(acme, supplier, token=token))
 
         assert response.status_code == 422
-        assert b"open for too long" in response.content
+        assert b"This form has expired." in response.content
         assert not Payment.objects.exists()
 
     def test_short_of_money_is_refused_next_to_the_amount(self, acme, supplier, dana_browser):
@@ -280,7 +280,7 @@ class TestConfirm:
         response = dana_browser.post(PATH, filled(acme, supplier, wait="on"), follow=True)
 
         assert Payment.objects.get().status == "waiting_for_funds"
-        assert b"It is sent when the balance covers it." in response.content
+        assert b"We send it when the balance covers it." in response.content
 
     def test_above_the_limit_asks_somebody_else(self, acme, supplier, money, dana_browser):
         make_member(acme, email="cfo@acme.example", role=Role.APPROVER)
@@ -291,7 +291,7 @@ class TestConfirm:
         content = response.content.decode()
         assert "Needs approval" in content
         assert "Asked: cfo@acme.example." in content
-        assert "A second person was asked to approve it, and nothing is sent before." in content
+        assert "We asked a second person to approve it, and send nothing before that." in content
         assert PaymentConfirmation.objects.get().approvers == ["cfo@acme.example"]
 
     def test_is_refused_while_the_tenant_is_suspended(self, acme, supplier, money, dana_browser):

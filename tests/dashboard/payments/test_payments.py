@@ -48,7 +48,7 @@ class TestList:
 
         assert "No payments yet" in content
         assert "Pay somebody" in content
-        assert "Nobody is asked before it is sent." in content
+        assert "No approval is required." in content
 
     @pytest.mark.parametrize(
         ("number", "label"),
@@ -140,7 +140,7 @@ class TestList:
     def test_says_when_a_search_finds_nothing(self, money, dana_browser):
         pay(money, 100)
 
-        assert "No payment is like that." in page(dana_browser, "?status=returned")
+        assert "No payments match." in page(dana_browser, "?status=returned")
 
     def test_pages_show_every_row_once_and_keep_the_search(self, money, dana_browser):
         for number in range(1, 31):
@@ -247,8 +247,8 @@ class TestDetail:
 
         content = detail(dana_browser, payment)
 
-        assert "Waits for money" in content
-        assert "every older waiting payment" in content
+        assert "Waiting for money" in content
+        assert "every payment ahead of it" in content
 
     def test_says_that_staff_hold_it_but_not_why(self, money, dana_browser):
         payment = pay(money, 100)
@@ -256,7 +256,7 @@ class TestDetail:
 
         content = detail(dana_browser, payment)
 
-        assert "Ballast staff look at this payment" in content
+        assert "Our staff are reviewing this payment" in content
         assert "smells of fraud" not in content
 
     def test_cancels_once(self, money, dana_browser):
@@ -323,7 +323,7 @@ class TestApprovalLimit:
 
         assert 'value="1,000.00"' in content
         assert "dana@acme.example" in content
-        assert "There is only one so far" in content
+        assert "Your team has only one approver so far" in content
 
     def test_refuses_what_is_no_amount(self, acme, dana_browser):
         assert self.save(dana_browser, acme, "much").status_code == 422

@@ -27,8 +27,8 @@ from tests.builders import make_member, make_tenant
 from tests.dashboard.payments.test_pay import PATH, filled
 from tests.payments.builders import account, fund
 
-ASKED = "A second person will be asked"
-BEHIND = "Older payments wait for money"
+ASKED = "A second person must approve this payment"
+BEHIND = "Older payments are waiting for money"
 AN_HOUR = timedelta(hours=1)
 
 
@@ -228,9 +228,9 @@ def test_what_is_left_is_said_only_of_what_is_sent_now(team, supplier, dana_brow
 
     behind = words(dana_browser.post(PATH, filled(team, supplier, step="review", wait="on")))
 
-    assert re.search(r"Balance of Acme, which then has \$[\d.]+ available", at_once)
+    assert re.search(r"Balance of Acme, which will then have \$[\d.]+ available", at_once)
     assert BEHIND in behind
-    assert "Balance of Acme, once the older payments have their money How" in behind
+    assert "Balance of Acme, once the payments ahead of it have their money Method" in behind
 
 
 @pytest.mark.parametrize("beside", [None, Role.VIEWER])

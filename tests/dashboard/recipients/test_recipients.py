@@ -127,7 +127,7 @@ class TestRename:
 class TestRemove:
     def test_says_what_it_means_then_does_it_once(self, acme, supplier, dana_browser):
         path = f"{PATH}/{supplier.pk}/remove"
-        assert "Past payments keep its name." in dana_browser.get(path).content.decode()
+        assert "Past payments still show its name." in dana_browser.get(path).content.decode()
 
         for _ in range(2):
             response = dana_browser.post(path, {"acting_for": acme.pk}, follow=True)

@@ -126,7 +126,7 @@ def test_no_form_is_taken_without_its_token(acme):
         for form in forms.values():
             form.values.pop("csrfmiddlewaretoken", None)
             answer = browser.post(form.action, form.values)
-            if answer.status_code != 403 or b"This form is too old" not in answer.content:
+            if answer.status_code != 403 or b"This form has expired" not in answer.content:
                 taken.add(form.action)
 
     assert len(forms) > 30

@@ -90,13 +90,13 @@ class TestFilters:
 
         assert re.search(r'for="id_since"[^>]*>\s*From\s*<', page)
         assert re.search(r'for="id_until"[^>]*>\s*To\s*<', page)
-        assert "A date such as 2026-11-20." in page
+        assert "Enter a date such as 2026-11-20." in page
 
     @pytest.mark.parametrize("path", ["transactions", "audit-log", "payments"])
     def test_say_when_the_range_ends_before_it_begins(self, dana_browser, path):
         answer = dana_browser.get(f"/dashboard/{path}?since=2026-11-20&until=2026-11-19")
 
-        assert b"It ends before it begins." in answer.content
+        assert b"The end date is before the start date." in answer.content
 
 
 def test_passwords_are_asked_for_in_sentence_case(dana, dana_browser):

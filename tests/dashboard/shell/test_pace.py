@@ -46,7 +46,7 @@ def test_a_file_too_many_is_refused_and_says_when_to_try_again(dana_browser, add
     seconds = int(response["Retry-After"])
     assert 1 <= seconds <= 60
     content = response.content.decode()
-    assert "downloaded many files within a minute" in content
+    assert "downloaded many files in a minute" in content
     assert re.search(rf"Try again in {seconds} seconds?\. Nothing was changed", content)
     assert response["Cache-Control"] == "private, no-store"
     assert dana_browser.get("/dashboard/settings/").status_code != 429
@@ -61,7 +61,7 @@ def test_files_of_all_kinds_count_together(dana_browser):
 def test_pages_are_limited_too(dana_browser):
     response = refusal(dana_browser, "/dashboard/funding", after=4)
 
-    assert b"opened very many pages within a minute" in response.content
+    assert b"opened too many pages in a minute" in response.content
 
 
 def test_another_person_of_the_tenant_goes_on(dana_browser, acme):

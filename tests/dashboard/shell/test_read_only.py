@@ -33,7 +33,7 @@ def test_forms_are_answered_with_a_clear_page(acme, dana_browser, read_only):
     answer = dana_browser.post(reverse(TOPUP), body)
 
     assert (answer.status_code, answer["Retry-After"]) == (503, "60")
-    assert "was not carried out" in answer.content.decode()
+    assert "did not carry out what you sent" in answer.content.decode()
     assert not FundingTransaction.objects.exists()
 
 

@@ -56,7 +56,7 @@ class TestErrorPages:
         response = strict.post("/accounts/login/", {"login": "x", "password": "y"})
 
         assert response.status_code == 403
-        assert b"This form is too old" in response.content
+        assert b"This form has expired" in response.content
 
     def test_stay_json_under_api(self, client):
         response = client.get("/api/v1/nothing")

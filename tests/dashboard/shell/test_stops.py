@@ -20,14 +20,10 @@ from tests.funding.builders import top_up
 from tests.payments.builders import pay
 from webhooks.models import WebhookDelivery
 
-PAYMENTS = (
-    "Our operators stopped sending payments to banks for everybody on Nov 20, 2026, 10:00 AM EST."
-)
-FUNDING = (
-    "Our operators stopped sending funding to banks for everybody on Nov 20, 2026, 10:00 AM EST."
-)
-WEBHOOKS = "Our operators stopped sending webhooks for everybody on Nov 20, 2026, 10:00 AM EST."
-FINE = "Nothing is lost: what waits is sent when they let it go on."
+PAYMENTS = "We stopped sending payments to banks for everybody on Nov 20, 2026, 10:00 AM EST."
+FUNDING = "We stopped sending funding to banks for everybody on Nov 20, 2026, 10:00 AM EST."
+WEBHOOKS = "We stopped sending webhooks for everybody on Nov 20, 2026, 10:00 AM EST."
+FINE = "Nothing is lost. What is waiting is sent when we resume."
 
 
 def stop(kind, **what):
@@ -70,7 +66,7 @@ class TestPaymentsAreStopped:
         assert PAYMENTS in asked
         assert "Expected" not in asked
         assert PAYMENTS in review.content.decode()
-        assert "Not before sending goes on" in review.content.decode()
+        assert "After sending resumes" in review.content.decode()
         said = page(dana_browser, done["Location"])
         assert f"It is not sent yet. {PAYMENTS}" in said
 
@@ -147,12 +143,12 @@ class TestFundingIsStopped:
         again = dana_browser.post("/dashboard/topup/", {**form, "step": "confirm"})
 
         assert FUNDING in content
-        assert "Not before sending goes on" in review.content.decode()
+        assert "After sending resumes" in review.content.decode()
         assert again["Location"] == done["Location"]
         assert FundingTransaction.objects.count() == 1
         said = page(dana_browser, done["Location"])
         assert f"You ordered a top-up. It is not sent yet. {FUNDING}" in said
-        assert "This form had been sent already: this is what it asked for, once." in said
+        assert "You already sent this form. This is the top-up it created." in said
 
 
 class TestWebhooksAreStopped:
@@ -176,7 +172,7 @@ class TestWebhooksAreStopped:
     def test_no_page_about_a_delivery_promises_a_next_try(self, paths, dana_browser):
         tried = "".join(page(dana_browser, path) for path in paths)
         assert (tried.count("again <time"), tried.count("Retrying")) == (1, 3)
-        assert "<dt>Next try</dt>" in tried
+        assert "<dt>Next attempt</dt>" in tried
         stop(SwitchKind.WEBHOOKS)
 
         for path in paths:
@@ -187,7 +183,7 @@ class TestWebhooksAreStopped:
             assert "Retrying" not in content, path
             assert "again <time" not in content, path
             assert "10:05" not in content, path
-        assert "<dd>Not before sending goes on</dd>" in page(dana_browser, paths[1])
+        assert "<dd>After sending resumes</dd>" in page(dana_browser, paths[1])
 
     def test_what_is_sent_by_hand_waits_and_says_so(self, acme, delivery, dana_browser):
         stop(SwitchKind.WEBHOOKS, tenant_id=acme.pk)
@@ -198,9 +194,9 @@ class TestWebhooksAreStopped:
             follow=True,
         ).content.decode()
 
-        assert "It is sent again once sending goes on." in answer
-        assert answer.count("Our operators stopped sending webhooks") == 1
-        assert "being sent" not in answer
+        assert "We send it again once sending resumes." in answer
+        assert answer.count("We stopped sending webhooks") == 1
+        assert "We are sending it again" not in answer
 
     def test_is_no_matter_of_another_tenant(self, rival, paths, dana_browser):
         stop(SwitchKind.WEBHOOKS, tenant_id=rival.pk)
@@ -248,8 +244,8 @@ class TestDeliveryThatWasNeverSent:
     @pytest.mark.parametrize(
         ("status", "words"),
         [
-            ("skipped", "The endpoint was switched off when this happened."),
-            ("canceled", "The endpoint was removed before it could be sent."),
+            ("skipped", "The endpoint was off when this happened"),
+            ("canceled", "The endpoint was removed before we could send it."),
         ],
     )
     def test_says_why_instead_of_not_yet(self, acme, dana_browser, status, words):

@@ -61,7 +61,7 @@ def test_what_cannot_be_seen_is_refused(name):
     form = PersonForm({"name": name})
 
     assert form.errors == {
-        "name": ["Type visible characters only: this holds some that cannot be seen."]
+        "name": ["Use visible characters only. This text has some that cannot be seen."]
     }
 
 

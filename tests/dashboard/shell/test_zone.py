@@ -58,7 +58,7 @@ def test_a_day_of_the_filter_shows_that_day(acme, dana_browser):
 
     assert "Nov 21, 2026, 11:30 PM EST</time>" in content
     assert "Nov 22" not in content
-    assert "days in US Eastern time" in content
+    assert "dates and times here are US Eastern" in content
 
 
 @pytest.mark.parametrize("path", ["transactions", "payments", "audit-log"])
@@ -83,4 +83,4 @@ def test_every_filter_of_days_names_their_zone(acme, dana_browser, path):
     fund(acme, 2_000, now=LATE)
     pay(acme, 500, now=LATE)
 
-    assert b"days in US Eastern time" in dana_browser.get(f"/dashboard/{path}").content
+    assert b"dates and times here are US Eastern" in dana_browser.get(f"/dashboard/{path}").content

@@ -54,7 +54,7 @@ class TestSomebodyNew:
     @pytest.mark.parametrize(
         ("changed", "told"),
         [
-            ({"name": ""}, "What should the others call you?"),
+            ({"name": ""}, "Enter your name."),
             ({"name": "a\tb"}, "visible characters"),
             ({"password": "short"}, "at least 12 characters"),
             ({"password": "nell@acme.example"}, "too similar"),

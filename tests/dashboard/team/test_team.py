@@ -80,10 +80,10 @@ class TestInviting:
     @pytest.mark.parametrize(
         ("fields", "told"),
         [
-            ({"email": "", "role": "viewer"}, "Whom do you invite?"),
+            ({"email": "", "role": "viewer"}, "Enter the e-mail address to invite."),
             ({"email": "nobody", "role": "viewer"}, "Check the address."),
-            ({"email": "new@acme.example"}, "Choose what the person may do."),
-            ({"email": "new@acme.example", "role": "king"}, "not one of the available choices"),
+            ({"email": "new@acme.example"}, "Choose a role."),
+            ({"email": "new@acme.example", "role": "king"}, "is not one of the choices"),
             ({"email": "dana@acme.example", "role": "viewer"}, "is a member already"),
         ],
     )
@@ -269,7 +269,7 @@ class TestSecondFactorRule:
         refused = browser.get("/dashboard/transactions")
         assert refused.status_code == 403
         assert b"/accounts/2fa/" in refused.content
-        assert b"asks for a second factor" in refused.content
+        assert b"requires a second factor" in refused.content
         assert browser.get("/accounts/2fa/").status_code == 200
         assert dana_browser.get("/dashboard/transactions").status_code == 200
 
@@ -317,7 +317,7 @@ class TestKeysOfWhoLeaves:
         page = post(dana_browser, acme, f"/{of(lee).pk}/remove", take_over=[kept.pk])
 
         said = "1 API key is revoked. 1 API key is taken over by you."
-        assert f"lee@acme.example is no longer in the team. {said}" in page.content.decode()
+        assert f"lee@acme.example is no longer on the team. {said}" in page.content.decode()
         left.refresh_from_db()
         kept.refresh_from_db()
         assert (kept.revoked_at is None, left.revoked_at is None) == (True, False)
@@ -402,7 +402,7 @@ class TestPaymentsOfWhoLeaves:
         page = post(dana_browser, acme, f"/{of(lee).pk}/remove", cancel=[gone.pk])
 
         said = "Payments that wait for approval: 1. Payments canceled: 1."
-        assert f"lee@acme.example is no longer in the team. {said}" in page.content.decode()
+        assert f"lee@acme.example is no longer on the team. {said}" in page.content.decode()
         for payment in ordered:
             payment.refresh_from_db()
         assert (gone.status, stays.awaits_confirmation) == ("canceled", True)
@@ -412,7 +412,7 @@ class TestPaymentsOfWhoLeaves:
         waiting = dana_browser.get("/dashboard/approvals").content.decode()
         assert "Stays LLC" in waiting
         box = dana_browser.get(f"/dashboard/payments/{stays.pk}").content.decode()
-        box = box[box.index("Waits for a second person") : box.index("See the request")]
+        box = box[box.index("Waiting for approval") : box.index("See the request")]
         for shown in (waiting, box):
             assert f"<p>{why}, so somebody else approves it." in shown
 
