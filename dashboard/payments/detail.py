@@ -18,12 +18,12 @@ from payments.states import PaymentStatus
 from payments.transfer import PAYMENTS
 
 _STEPS = {
-    PaymentStatus.WAITING_FOR_FUNDS: "Ordered: waits until the balance covers it",
+    PaymentStatus.WAITING_FOR_FUNDS: "Ordered, and waiting until the balance covers it",
     PaymentStatus.CREATED: "Money set aside",
     PaymentStatus.PROCESSING: "Handed to the payment network",
     PaymentStatus.COMPLETED: "Completed: the recipient's bank has the money",
     PaymentStatus.FAILED: "Failed",
-    PaymentStatus.RETURNED: "Sent back: the money is available again",
+    PaymentStatus.RETURNED: "Returned: the money is available again",
     PaymentStatus.CANCELED: "Canceled: nothing was sent",
 }
 _OTHER_DETAILS = (
@@ -115,7 +115,7 @@ def _step(event: PaymentEvent, names: Mapping[str, str]) -> Step:
 
 def _approval_steps(approval: PaymentConfirmation) -> Iterator[Step]:
     asked = people(approval.approvers)
-    yield Step(f"A second person asked: {asked}", "Ballast", approval.reason, approval.created_at)
+    yield Step(f"Approval requested from: {asked}", "Ballast", approval.reason, approval.created_at)
     # A refusal is in the history, too, with its reason; an approval moves nothing by itself.
     if approval.decision == ApprovalStatus.APPROVED and approval.decided_at is not None:
         yield Step("Approved", approval.decided_by, "", approval.decided_at)

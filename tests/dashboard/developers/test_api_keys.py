@@ -241,9 +241,9 @@ class TestRevoking:
         beside = dana_browser.get(path).content.decode()
 
         assert "1 payment of this key is not sent yet" in alone
-        assert "Nobody who did not have the key could approve it: it goes on." in alone
+        assert "Nobody without the key could approve it, so it is still sent." in alone
         assert "1 payment of this key is not sent yet" in beside
-        assert "It waits for the approval of somebody who did not have the key" in beside
+        assert "It waits until somebody who did not have the key approves" in beside
 
     def test_of_another_tenant_finds_nothing(self, key, rival, ravi, sign_in):
         path = f"{ROOT}/{key.pk}/revoke"

@@ -203,7 +203,7 @@ class TestDetail:
         for fact in (
             "Money set aside",
             "dana@acme.example",
-            "A second person asked: cfo@acme.example",
+            "Approval requested from: cfo@acme.example",
             "Ordered by dana@acme.example for",
             "Approved",
             "Handed to the payment network",

@@ -345,7 +345,7 @@ class TestKeysOfWhoLeaves:
         post(dana_browser, acme, path, role="member", take_over=[kept.pk])
 
         assert f'name="take_over" value="{left.pk}"' in asked
-        assert "This holds for every role but owner." in asked
+        assert "This applies to every role except owner." in asked
         usable = ApiKey.objects.filter(revoked_at=None).values_list("pk", flat=True)
         assert list(usable) == [kept.pk]
         listed = dana_browser.get("/dashboard/api-keys").content.decode()
@@ -430,7 +430,7 @@ class TestPaymentsOfWhoLeaves:
         text = dana_browser.get(f"/dashboard/team/{of(lee).pk}/remove").content.decode()
 
         assert text.count('name="cancel"') == 1
-        assert "One more payment, which is not shown, waits for an approval, too." in text
+        assert "One more payment, which is not shown, waits for approval as well." in text
 
 
 class TestAnImitatedName:
