@@ -88,6 +88,12 @@ def approvers(payment: Payment) -> list[str]:
     return _approvers_of([payment])[payment.pk]
 
 
+def others_approve(*, tenant_id: str, makers: Collection[str]) -> bool:
+    """Whether the tenant has an owner or approver who is none of these people. One query."""
+    people = tenants.people_in(tenant_ids={tenant_id}, roles=(Role.OWNER, Role.APPROVER))
+    return any(person not in makers for person, _email in people.get(tenant_id, ()))
+
+
 def _approvers_of(payments: Collection[Payment]) -> dict[str, list[str]]:
     """The same for many, by the payment's id. Two queries, or four where the only one who approves
     made a payment."""

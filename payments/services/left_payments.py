@@ -46,8 +46,7 @@ def settle(
     Receives `tenants.signals.member_left`, in its transaction, which has locked the tenant and the
     person's keys. What a worker has taken up for sending may have left, and goes on.
     """
-    rows = unapproved(tenant_id=tenant_id, user_id=user_id)
-    found = list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk"))
+    found = _locked(_ordered_by(tenant_id, user_id), _is_unapproved([user_id]))
     stay = [payment for payment in found if payment.pk not in canceled]
     _ask_again(
         [each for each in stay if not each.awaits_confirmation], partial(_rule, how), actor, now
@@ -60,14 +59,13 @@ def settle(
 
 
 def settle_key(*, tenant_id: str, key_id: str, actor: Actor, now: datetime, **_rest: Any) -> None:
-    """Let what this key ordered and nobody has approved wait for an approval, if there is somebody
-    who may give it.
+    """Let what this key ordered, and nobody has approved who did not have it, wait for an approval,
+    if there is somebody who may give it.
 
     Receives `tenants.signals.key_revoked`, in its transaction, which has locked the key: an order
     by it is stored already, or refused.
     """
-    rows = unapproved_of_key(tenant_id=tenant_id, key_id=key_id)
-    found = list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk"))
+    found = _locked(_ordered_by_key(tenant_id, key_id), _is_unapproved_of_key(tenant_id, key_id))
     if has_approvers(found):
         unasked = [each for each in found if not each.awaits_confirmation]
         _ask_again(unasked, lambda _payment: RULE_OF_KEYS, actor, now)
@@ -80,11 +78,10 @@ def has_approvers(payments: Sequence[Payment]) -> bool:
 
 
 def unapproved_of_key(*, tenant_id: str, key_id: str) -> QuerySet[Payment]:
-    """The payments that this key ordered, that no network has seen and nobody has approved, with
-    their recipients."""
-    rows = selectors.unsent(tenant_id=tenant_id).filter(
-        created_by_type=ActorType.API_KEY, created_by_id=key_id, confirmed_at=None
-    )
+    """The payments that this key ordered, that no network has seen and nobody has approved
+    who did not have the key, with their recipients. Two queries, and one for the
+    rows."""
+    rows = _ordered_by_key(tenant_id, key_id).filter(_is_unapproved_of_key(tenant_id, key_id))
     return rows.select_related("recipient")
 
 
@@ -92,21 +89,56 @@ def unapproved(*, tenant_id: str, user_id: str) -> QuerySet[Payment]:
     """The payments that this person ordered, themselves or by a key that they are or were behind,
     that no network has seen and nobody else has approved, with their recipients. Two queries, and
     one for the rows."""
-    rows = selectors.unsent(tenant_id=tenant_id).filter(
-        Q(confirmed_at=None) | Exists(_approvals_by(user_id)),
-        created_by_id__in=persons.ids_ever_of(tenant_id=tenant_id, person_id=user_id),
-    )
+    rows = _ordered_by(tenant_id, user_id).filter(_is_unapproved([user_id]))
     return rows.select_related("recipient")
 
 
-def _approvals_by(user_id: str) -> QuerySet[AuditEvent]:
-    """The line of the audit log that says that this person approved the payment of a row."""
+def _ordered_by(tenant_id: str, user_id: str) -> QuerySet[Payment]:
+    ids = persons.ids_ever_of(tenant_id=tenant_id, person_id=user_id)
+    return selectors.unsent(tenant_id=tenant_id).filter(created_by_id__in=ids)
+
+
+def _ordered_by_key(tenant_id: str, key_id: str) -> QuerySet[Payment]:
+    return selectors.unsent(tenant_id=tenant_id).filter(
+        created_by_type=ActorType.API_KEY, created_by_id=key_id
+    )
+
+
+def _locked(ordered: QuerySet[Payment], unapproved: Q) -> list[Payment]:
+    """Lock what was ordered, and return what of it is unapproved, with the recipients.
+
+    An approval holds its payment until it is stored. A statement that waits for it sees the
+    payment as it is then, but not the line of the audit log that was stored with it, so the one
+    that looks for that line comes after the one that waits.
+    """
+    rows = ordered.select_for_update(no_key=True, of=("self",)).order_by("pk")
+    list(rows.values_list("pk"))
+    return list(rows.filter(unapproved).select_related("recipient"))
+
+
+def _is_unapproved(makers: Collection[str]) -> Q:
+    """What nobody has approved but these people, who are behind it."""
+    return Q(confirmed_at=None) | Q(Exists(_approvals_by(makers)))
+
+
+def _is_unapproved_of_key(tenant_id: str, key_id: str) -> Q:
+    """What nobody has approved but who had this key. While nobody else approves, their own approval
+    holds: they would be asked what they have answered."""
+    makers = persons.ever_behind(Actor(ActorType.API_KEY, key_id))
+    if approval_policy.others_approve(tenant_id=tenant_id, makers=makers):
+        return _is_unapproved(makers)
+    return Q(confirmed_at=None)
+
+
+def _approvals_by(people: Collection[str]) -> QuerySet[AuditEvent]:
+    """The line of the audit log that says that one of these people approved the payment of a
+    row."""
     return AuditEvent.objects.filter(
         subject_id=OuterRef("pk"),
         created_at=OuterRef("confirmed_at"),
         action="confirmation.approved",
         actor_type=ActorType.USER,
-        actor_id=user_id,
+        actor_id__in=people,
     )
 
 

@@ -19,7 +19,7 @@ from tenants.actors import user as person
 from tenants.emails import queue_account_notice
 from tenants.errors import AccessRefused
 from tenants.models import Membership, Tenant, User
-from tenants.services import leaving, sessions, sign_ins
+from tenants.services import leaving, members, sessions, sign_ins
 from tenants.signals import Leaving
 
 _BY_SUPPORT = "our support"
@@ -29,14 +29,16 @@ _BY_SUPPORT = "our support"
 @transaction.atomic
 def close(*, user_id: str, actor: Actor, now: datetime, note: str = "") -> bool:
     """The person signs in no more, and is signed out. What they did as an owner ends, as at a
-    removal (`leaving`); no owner is there to take keys over. The owners of their tenants and the
-    person are mailed. False if it was so already. Raises AccessRefused for a colleague."""
+    removal (`leaving`); no owner is there to take keys over. An approval of theirs is stored before
+    this returns, or refused. The owners of their tenants and the person are mailed. False if it was
+    so already. Raises AccessRefused for a colleague."""
     user = _locked(user_id)
     if not user.is_active:
         return False
     for membership in _memberships(user_id):
         Tenant.objects.select_for_update(no_key=True).get(pk=membership.tenant_id)
         ended = leaving.settle(membership, Leaving.CLOSED, actor=actor, now=now)
+        members.hold(tenant_id=membership.tenant_id, email=user.email)
         access_mails.tell_of_closing(membership, ended=ended.facts, by=actor, now=now)
     user.is_active = False
     user.save(update_fields=["is_active"])

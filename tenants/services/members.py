@@ -88,8 +88,12 @@ def remove(
 
 
 def hold(*, tenant_id: str, email: str) -> None:
-    """Until the caller's transaction ends, nobody removes the member with this address or changes
-    the role; who is removed before is not held. One query."""
+    """Until the caller's transaction ends, nobody removes the member with this address, changes the
+    role or closes the account; who is removed before is not held. One query.
+
+    An approval holds its payment or funding before, and its approver by this; a removal and a
+    closing lock what the person ordered before, too.
+    """
     rows = Membership.objects.filter(tenant_id=tenant_id, user__email=email.lower())
     list(rows.select_for_update(of=("self",), no_key=True).values_list("pk"))
 

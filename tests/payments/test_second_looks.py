@@ -41,6 +41,11 @@ def remove(person, by, *, now, **more):
     )
 
 
+def revoke_key_of(payment, by):
+    """Revoke the key that ordered it."""
+    keys.revoke(key_id=payment.created_by_id, actor=user(by.pk), now=NOW + DAY + MINUTE)
+
+
 def approve(payment, person, *, now, typed="900"):
     answers.approve_signed_in(
         tenant_id=payment.tenant_id,
@@ -128,6 +133,35 @@ class TestOwnApproval:
             remove(person, ann, now=LATER)
         fund(team, 100_000)
         run(team)
+
+        assert standing(payment) == (PaymentStatus.PROCESSING, False)
+
+    def test_is_no_second_persons_once_their_key_is_revoked(self, team, dana, payment, ann):
+        """Found: what the one person behind a key approved went on after another owner revoked
+        it."""
+        revoke_key_of(payment, ann)
+        fund(team, 100_000)
+        run(team, now=NOW + DAY + MINUTE)
+
+        assert standing(payment) == (PaymentStatus.CREATED, True)
+        assert approval_policy.approvers(payment) == [ANN]
+
+    def test_holds_while_nobody_else_could_approve_what_the_revoked_key_ordered(
+        self, team, dana, payment
+    ):
+        revoke_key_of(payment, dana)
+        fund(team, 100_000)
+        run(team, now=NOW + DAY + MINUTE)
+
+        assert standing(payment) == (PaymentStatus.PROCESSING, False)
+
+    def test_of_a_true_second_person_holds_after_the_key_is_revoked(self, team, dana, lee):
+        key = keys.issue(tenant=team, name="Server", actor=user(dana.pk), now=NOW).key
+        payment = pay(team, api_key(key.pk), amount=MUCH, wait=True)
+        approve(payment, lee, now=NOW)
+        revoke_key_of(payment, dana)
+        fund(team, 100_000)
+        run(team, now=NOW + DAY + MINUTE)
 
         assert standing(payment) == (PaymentStatus.PROCESSING, False)
 
