@@ -104,7 +104,8 @@ PAGES = {
     "api_keys": 8,
     "api_key_issue": 4,
     "api_key_rotate": 5,
-    "api_key_revoke": 6,
+    # With the payments that the key ordered: who had it, and whether somebody else approves.
+    "api_key_revoke": 7,
     "api_key_loosening": 5,
     "webhooks": 6,
     "webhook": 8,
