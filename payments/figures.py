@@ -5,22 +5,30 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.db.models import Q
+from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Coalesce
 
 from common.figures import DayTotal, FailureTotal, StatusTotal
+from payments import selectors
 from payments.models import Payment
 from payments.states import OPEN, PaymentStatus
 from transfers import figures
 
 # Two conditions, because each fits a partial index: open payments, and the queue for money.
 _MOVING = Q(status__in=OPEN) | Q(status=PaymentStatus.WAITING_FOR_FUNDS)
+# What awaits approval has a status of what it does once it is approved.
+NEEDS_APPROVAL = "needs_approval"
+_STANDING = Case(
+    When(selectors.AWAITS_APPROVAL, then=Value(NEEDS_APPROVAL)),
+    default=F("status"),
+)
 _CAME_TO_NOTHING = (PaymentStatus.FAILED, PaymentStatus.RETURNED)
 
 
 def in_flight() -> list[StatusTotal]:
-    """How much money is on its way out or waits for money, by status. Reads only open payments."""
-    return figures.by_status(Payment.objects.filter(_MOVING))
+    """How much money is on its way out or waits for money, by status; NEEDS_APPROVAL of what
+    awaits it, whatever its status. Reads only open payments."""
+    return figures.by_status(Payment.objects.filter(_MOVING), by=_STANDING)
 
 
 def failures(*, since: datetime) -> list[FailureTotal]:

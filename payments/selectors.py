@@ -33,6 +33,8 @@ _BEFORE_SENDING = (PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED)
 # The approval that counts, of several: none is older than the second look.
 _COUNTS = Q(second_look_at=None) | Q(confirmations__created_at__gte=F("second_look_at"))
 _UNAPPROVED = NEEDS_APPROVAL & Q(confirmed_at=None)
+# `Payment.awaits_confirmation`.
+AWAITS_APPROVAL = _UNAPPROVED & Q(status__in=_BEFORE_SENDING)
 
 
 def payments(*, tenant_id: str) -> QuerySet[Payment]:
@@ -103,7 +105,7 @@ def approvals(payment: Payment) -> QuerySet[PaymentConfirmation]:
 
 def awaiting_confirmation(rows: QuerySet[Payment]) -> QuerySet[Payment]:
     """Those of `rows` that wait for approval."""
-    return rows.filter(_UNAPPROVED, status__in=_BEFORE_SENDING)
+    return rows.filter(AWAITS_APPROVAL)
 
 
 def kept_recipients(*, tenant_id: str) -> QuerySet[Recipient]:

@@ -5,21 +5,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count, F, Max, Q, QuerySet, Sum, Value
+from django.db.models import Case, Count, F, Max, Q, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce, NullIf, TruncDate
 
 from common.days import EASTERN
 from common.figures import DayTotal, FailureTotal, StatusTotal
 
 _FAILURE_CODES_MAX = 20
+_STATUS = F("status")
 
 
-def by_status(rows: QuerySet[Any]) -> list[StatusTotal]:
-    """How many of `rows` are in each status, and their amounts in cents."""
-    totals = rows.values("status").annotate(count=Count("pk"), cents=Sum("amount"))
+def by_status(rows: QuerySet[Any], *, by: F | Case = _STATUS) -> list[StatusTotal]:
+    """How many of `rows` are in each status, and their amounts in cents. `by` says what the
+    status of a row is."""
+    totals = rows.values(standing=by).annotate(count=Count("pk"), cents=Sum("amount"))
     return [
-        StatusTotal(status=row["status"], count=row["count"], cents=int(row["cents"]))
-        for row in totals.order_by("status")
+        StatusTotal(status=row["standing"], count=row["count"], cents=int(row["cents"]))
+        for row in totals.order_by("standing")
     ]
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest
+from django.urls import reverse
 
 from balance import figures as ledger
 from balance.figures import Totals
@@ -40,17 +41,25 @@ from webhooks.figures import WebhookHealth
 SEES_HOME = "tenants.view_tenant"
 CHART_DAYS = 14
 _WORST_TENANTS = 5
-_PAYMENT_ORDER = (PaymentStatus.WAITING_FOR_FUNDS, *OPEN)
+_FUNDING = "admin:funding_fundingtransaction_changelist"
+_PAYMENTS = "admin:payments_payment_changelist"
+_APPROVALS = "admin:payments_paymentconfirmation_changelist"
+_FUNDING_ROWS = tuple((status, str(FundingStatus(status).label)) for status in IN_FLIGHT)
+_PAYMENT_ROWS = (
+    (payments.NEEDS_APPROVAL, "Needs approval"),
+    *((status, str(status.label)) for status in (PaymentStatus.WAITING_FOR_FUNDS, *OPEN)),
+)
 
 
 @dataclass(frozen=True)
 class FlightLine:
-    """Money on its way in one status."""
+    """Money on its way in one status. `href` leads to the list of it."""
 
     status: str
     label: str
     count: int
     cents: int
+    href: str
 
 
 @dataclass(frozen=True)
@@ -110,8 +119,8 @@ def home(*, now: datetime) -> Home:
             *of_queues(queues),
         ],
         totals=totals,
-        funding=_flight(funding.in_flight(), [FundingStatus(status) for status in IN_FLIGHT]),
-        payments=_flight(payments.in_flight(), _PAYMENT_ORDER),
+        funding=_flight(funding.in_flight(), _FUNDING_ROWS, _FUNDING),
+        payments=_flight(payments.in_flight(), _PAYMENT_ROWS, _PAYMENTS),
         funding_failures=_failures(funding.failures(since=today)),
         payment_failures=_failures(payments.failures(since=today)),
         meters=meters,
@@ -125,18 +134,28 @@ def home(*, now: datetime) -> Home:
 
 
 def _flight(
-    totals: list[StatusTotal], order: Sequence[FundingStatus | PaymentStatus]
+    totals: list[StatusTotal], rows: Sequence[tuple[str, str]], address: str
 ) -> list[FlightLine]:
+    """One line for each status of `rows` with its label, in their order."""
     known = {total.status: total for total in totals}
     return [
         FlightLine(
             status=status,
-            label=str(status.label),
+            label=label,
             count=known[status].count if status in known else 0,
             cents=known[status].cents if status in known else 0,
+            href=_list_of(status, address),
         )
-        for status in order
+        for status, label in rows
     ]
+
+
+def _list_of(status: str, address: str) -> str:
+    """The list of these transfers; of what needs approval, which is no status of a payment, the
+    list of the open approvals."""
+    if status == payments.NEEDS_APPROVAL:
+        return f"{reverse(_APPROVALS)}?decision__exact=open"
+    return f"{reverse(address)}?status__exact={status}"
 
 
 def _failures(totals: list[FailureTotal]) -> list[FailureLine]:

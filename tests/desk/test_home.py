@@ -13,10 +13,14 @@ from dashboard.templatetags.ballast import moment
 from desk.home.page import home
 from funding.models import FundingMethod
 from funding.states import FundingStatus
+from payments import figures as figures_of_payments
+from payments.services import approval_settings
 from payments.states import PaymentStatus
 from payments.transfer import PAYMENTS
+from tenants.actors import SYSTEM
+from tenants.models import Role
 from tests.balance.builders import fund
-from tests.builders import make_endpoint, make_funding, make_source, publish
+from tests.builders import make_endpoint, make_funding, make_member, make_source, publish
 from tests.payments.builders import fund as give
 from tests.payments.builders import pay, take
 from transfers import submission
@@ -70,10 +74,37 @@ class TestMoneyInFlight:
             (FundingStatus.IN_TRANSIT, 0, 0),
         ]
         assert [(line.status, line.count, line.cents) for line in shown.payments] == [
+            (figures_of_payments.NEEDS_APPROVAL, 0, 0),
             (PaymentStatus.WAITING_FOR_FUNDS, 1, 70_000),
             (PaymentStatus.CREATED, 1, 10_000),
             (PaymentStatus.PROCESSING, 0, 0),
         ]
+
+    def test_what_awaits_approval_is_counted_there_only(self, acme, now):
+        """Found: it was counted as ready to send, or as waiting for money."""
+        approval_settings.set_threshold(tenant_id=acme.pk, threshold=1_000, actor=SYSTEM, now=now)
+        make_member(acme, email="owner@acme.example", role=Role.OWNER)
+        give(acme, 50_000)
+        pay(acme, 10_000, to="111000111", now=now)
+        pay(acme, 70_000, to="222000222", wait=True, now=now)
+        pay(acme, 500, to="333000333", now=now)
+
+        shown = home(now=now)
+
+        assert [(line.label, line.count, line.cents) for line in shown.payments] == [
+            ("Needs approval", 2, 80_000),
+            ("Waiting for money", 0, 0),
+            ("Ready to send", 1, 500),
+            ("On its way", 0, 0),
+        ]
+
+    def test_links_to_the_lists_of_what_it_counts(self, desk, acme, source, now):
+        payments = home(now=now).payments
+        page = desk.get("/admin/").content.decode()
+
+        assert "/paymentconfirmation/?decision__exact=open" in page
+        for line in payments:
+            assert desk.get(line.href).status_code == 200, line.href
 
 
 class TestFailures:
