@@ -180,7 +180,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         }
     },
     "AutoFundingConfigRequest": {
-        "enable": _RULES,
+        "enable": {name: _RULES[name] for name in _RULES if name != "fundingSourceId"},
+        "nameTheAccount": {"fundingSourceId": _SOURCE_ID},
         "neverAsk": {"confirmationThreshold": None},
         "switchOff": {"enabled": False},
     },

@@ -80,14 +80,14 @@ _WAITING = {
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "PaymentRequest": {
-        "toASavedRecipient": {
-            "amount": 12_000,
-            "recipientId": _RECIPIENT_ID,
-            "description": "Invoice 2031",
-        },
         "toAnAccount": {
             "amount": 12_000,
             "recipient": _ACCOUNT_IN,
+            "description": "Invoice 2031",
+        },
+        "toASavedRecipient": {
+            "amount": 12_000,
+            "recipientId": _RECIPIENT_ID,
             "method": "rtp",
             "waitForFunds": True,
         },

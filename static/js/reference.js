@@ -66,6 +66,7 @@ function input(name, parts) {
   }
   if (parts.isLong) control.rows = Math.min(parts.text.split("\n").length + 1, 16);
   if (!parts.values.length) control.value = parts.text;
+  if (parts.placeholder) control.placeholder = parts.placeholder;
   control.required = parts.isRequired;
   control.spellcheck = false;
   control.id = `${parts.operation}-${name}`;
@@ -76,10 +77,10 @@ function input(name, parts) {
 
 function parameters(operation) {
   return [...operation.querySelectorAll("[data-parameter]")].map((line) => {
-    const { parameter: name, place, list } = line.dataset;
+    const { parameter: name, place, list, placeholder = "" } = line.dataset;
     const isRequired = place === "path";
     const values = [...line.querySelectorAll(".choices-of code")].map((code) => code.textContent);
-    return { name, place, ...input(name, { operation: operation.id, isRequired, values, text: "" }), isList: list !== undefined };
+    return { name, place, ...input(name, { operation: operation.id, isRequired, values, text: "", placeholder }), isList: list !== undefined };
   });
 }
 

@@ -34,9 +34,11 @@ class Member:
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter(Member):
-    """`place` is path, query or header. `is_list`: it may be given several times."""
+    """`place` is path, query or header. `placeholder` stands for an id in the path. `is_list`: it
+    may be given several times."""
 
     place: str
+    placeholder: str = ""
     is_list: bool = False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -125,7 +126,10 @@ class Reader:
         content = item.node.get("requestBody", {}).get("content", {}).get(_JSON)
         schema = self.kinds.resolve(content["schema"]) if content else {}
         body = self.kinds.of(content["schema"]) if content and schema.get("properties") else None
-        examples = tuple(self._examples(content or {}))
+        examples = tuple(
+            (name, json.loads(samples.without_ids(json.dumps(value))))
+            for name, value in self._examples(content or {})
+        )
         return Operation(
             id=item.id,
             method=item.method.upper(),
@@ -134,7 +138,7 @@ class Reader:
             description=item.node.get("description", ""),
             scope=next(iter(item.node["security"][0].values()))[0],
             is_deprecated=item.node.get("deprecated", False),
-            parameters=tuple(self._parameters(item.node)),
+            parameters=tuple(self._parameters(item)),
             body=body,
             one_of=kinds.exclusive(schema),
             body_examples=tuple(_example(name, value) for name, value in examples) if body else (),
@@ -160,8 +164,8 @@ class Reader:
         )
 
     def _example_of(self, name: str, item: _Described) -> str:
-        """A value for a parameter of the path: the id in the example of the object that it names,
-        or the first of its choices."""
+        """A value for a parameter of the path: a placeholder for the id of the object that it
+        names, or the first of its choices."""
         for parameter in item.node.get("parameters", ()):
             if parameter["name"] == name and "enum" in parameter["schema"]:
                 return str(parameter["schema"]["enum"][0])
@@ -174,19 +178,20 @@ class Reader:
         )
         content = owner.node["responses"]["200"]["content"][_JSON]
         _name, value = next(self._examples(content))
-        return str(value["data"]["id"])
+        return samples.without_ids(str(value["data"]["id"]))
 
-    def _parameters(self, node: Schema) -> Iterator[Parameter]:
+    def _parameters(self, item: _Described) -> Iterator[Parameter]:
         places = ("path", "query")  # the idempotency key is described on the first page
-        found = [self.kinds.resolve(one) for one in node.get("parameters", ())]
+        found = [self.kinds.resolve(one) for one in item.node.get("parameters", ())]
         for place in places:
             for one in found:
                 if one["in"] == place:
-                    yield self._parameter(one)
+                    yield self._parameter(one, item)
 
-    def _parameter(self, one: Schema) -> Parameter:
+    def _parameter(self, one: Schema, item: _Described) -> Parameter:
         schema = {**one["schema"], "description": one.get("description", "")}
         is_list = schema.get("type") == "array"
+        is_id = one["in"] == "path" and "enum" not in schema
         kind = self.kinds.of(schema["items"] | {"description": schema["description"]} if is_list
                              else schema, name=one["name"])  # fmt: skip
         return Parameter(
@@ -194,6 +199,7 @@ class Reader:
             kind=kind,
             is_required=one.get("required", False),
             place=one["in"],
+            placeholder=self._example_of(one["name"], item) if is_id else "",
             is_list=is_list,
         )
 

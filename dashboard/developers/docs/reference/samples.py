@@ -1,8 +1,13 @@
-"""An operation as a program: curl, Python, TypeScript. Each can be run as it is, with a key."""
+"""An operation as a program: curl, Python, TypeScript.
+
+With a key, a sample runs as it is, unless it needs something that the reader has to have first: the
+id of that is a placeholder, such as `pay_…`.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
@@ -15,12 +20,13 @@ from dashboard.developers.docs.reference.python_calls import CALLS, PythonCall, 
 # Where the reader's key goes: the script of the page puts it there (static/js/reference.js).
 KEY = "bal_test_…"
 _WIDTH = 80
+_ID = re.compile(r"\b([a-z]+)_[0-9a-z]{26}\b")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """A request to show. `path` has example values in it, `body` is the first example, None where
-    there is nothing to say."""
+    """A request to show. `path` has placeholders or choices in it, `body` is the first example,
+    None where there is nothing to say."""
 
     operation_id: str
     method: str
@@ -55,6 +61,11 @@ def samples(asked: Asked, *, base_url: str) -> tuple[Sample, ...]:
         Sample(language="python", text=_python(asked, base_url)),
         Sample(language="typescript", text=_typescript(asked, base_url)),
     )
+
+
+def without_ids(text: str) -> str:
+    """`text` with a placeholder for each example id: nobody has these, so they answer 404."""
+    return _ID.sub(r"\1_…", text)
 
 
 def pretty(value: Any) -> str:
