@@ -45,8 +45,8 @@ def data_schema(name: str) -> Document:
     move = MOVES[name]
     return {
         "oneOf": [
-            _data("ftx", "in", move.statuses_in, "A funding transaction: money coming in."),
-            _data("pay", "out", move.statuses_out, "A payment: money going out."),
+            _data("ftx", "in", move.statuses_in, "Money in: a funding transaction."),
+            _data("pay", "out", move.statuses_out, "Money out: a payment."),
         ]
     }
 

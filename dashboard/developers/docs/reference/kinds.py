@@ -55,12 +55,16 @@ class Kinds:
         inner = None
         if "items" in node:
             inner = self.of(node["items"], name=name, depth=depth)
+        options = self._alternatives(schema, name, depth)
+        if options:
+            description = str(schema.get("description", ""))
         return Kind(
             words=self._words(node, inner, unit) + (" or null" if flat.is_nullable else ""),
             description=_without_unit(description, unit),
             rules=tuple(_rules(node)),
             choices=inner.choices if inner else _choices(node),
-            members=inner.members if inner else self._members(flat, depth),
+            members=() if options else inner.members if inner else self._members(flat, depth),
+            options=options,
         )
 
     def resolve(self, node: Schema) -> Schema:
@@ -71,6 +75,14 @@ class Kinds:
         for word in str(node["$ref"]).removeprefix("#/").split("/"):
             found = found[word]
         return self.resolve(found)
+
+    def _alternatives(self, schema: Schema, name: str, depth: int) -> tuple[Kind, ...]:
+        """The objects of which the value is one; none where there is no choice between objects."""
+        options = _options(self.resolve(schema))
+        objects = [option for option in options if "properties" in self.resolve(option)]
+        if len(objects) < 2:
+            return ()
+        return tuple(self.of(option, name=name, depth=depth) for option in objects)
 
     def _members(self, flat: _Flat, depth: int) -> tuple[Member, ...]:
         if depth >= DEPTH_MAX:

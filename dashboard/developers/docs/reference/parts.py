@@ -12,8 +12,8 @@ class Kind:
     """What a value may be.
 
     `words` name it ("integer, cents"), `rules` bound it ("at most 100"), `choices` are all values
-    that there are. `members` are those of the object, or of each object in the list. `shown_at` is
-    where the object is described, if that is elsewhere.
+    that there are. `members` are those of the object, or of each object in the list. `options` are
+    the objects of which the value is one, each with its members; the value has none beside them.
     """
 
     words: str
@@ -21,6 +21,7 @@ class Kind:
     rules: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
     members: tuple[Member, ...] = ()
+    options: tuple[Kind, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +109,7 @@ class Notice:
     name: str
     title: str
     kind: Kind
-    example: str
+    examples: tuple[Example, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

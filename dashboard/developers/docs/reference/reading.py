@@ -45,6 +45,8 @@ _THINGS_IN_WORDS = {"AutoFundingConfig": "Auto-funding settings",
                     "WebhookDelivery": "Delivery",
                     "WebhookDeliveryDetail": "Delivery with its attempts",
                     "WebhookTest": "Test call"}  # fmt: skip
+# Of the bodies of payment events.
+_EXAMPLES_IN_WORDS = {"fundingTransaction": "Money in", "payment": "Money out"}
 
 
 def reference(*, base_url: str) -> Reference:
@@ -281,12 +283,11 @@ class Reader:
 
     def _notice(self, name: str, node: Schema) -> Notice:
         content = node["requestBody"]["content"][_JSON]
-        _name, value = next(self._examples(content))
         return Notice(
             name=name,
             title=node["summary"],
             kind=self.kinds.of(content["schema"]),
-            example=samples.pretty(value),
+            examples=tuple(_example(name, value) for name, value in self._examples(content)),
         )
 
 
@@ -305,4 +306,5 @@ def _component(schema: Schema) -> str:
 
 
 def _example(name: str, value: Any) -> Example:
-    return Example(name=_CAPITAL.sub(r" \1", name).capitalize(), text=samples.pretty(value))
+    title = _EXAMPLES_IN_WORDS.get(name) or _CAPITAL.sub(r" \1", name).capitalize()
+    return Example(name=title, text=samples.pretty(value))

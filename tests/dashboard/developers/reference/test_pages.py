@@ -57,6 +57,32 @@ class TestPage:
             client.get(path)
 
 
+def required_in(members):
+    """How many fields are required, those of objects included."""
+    return sum(one.is_required + required_in(one.kind.members) for one in members)
+
+
+@pytest.mark.parametrize("page", KNOWN.resources, ids=lambda page: page.slug)
+def test_marks_each_required_field(client, page):
+    content = client.get(f"/docs/api/{page.slug}").content.decode()
+
+    for operation in page.operations:
+        section = content.partition(f'<section class="operation" id="{operation.id}"')[2]
+        marked = section.partition("</section>")[0].count('<b class="required">')
+        body = operation.body.members if operation.body else ()
+        assert marked == required_in((*operation.parameters, *body)), operation.id
+
+
+def test_shows_an_event_for_money_in_and_money_out(client):
+    content = client.get("/docs/api/event-bodies").content.decode()
+    section = content.partition('id="payment.completed"')[2].partition("</section>")[0]
+
+    for said in ("Money in: a funding transaction.", "Money out: a payment."):
+        assert f"<summary>{said}</summary>" in section
+    for said in ('"direction": "in"', '"direction": "out"'):
+        assert said in section
+
+
 def test_another_resource_is_not_there(client, db):
     assert client.get("/docs/api/loans").status_code == 404
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pytest
@@ -14,6 +15,7 @@ from tests import document
 from tests.document import operations
 
 BASE = "https://ballast.example"
+EVENTS = list(document.load()["webhooks"])
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +32,24 @@ def by_id(known, name):
 
 
 def all_members(kind):
-    for member in kind.members:
-        yield member
-        yield from all_members(member.kind)
+    for owner in (kind, *kind.options):
+        for member in owner.members:
+            yield member
+            yield from all_members(member.kind)
+
+
+def required_fields(schema):
+    """Which fields a schema has, whether each is required, and the same of those in it."""
+    found = document.resolve(schema)
+    found = document.resolve(found.get("items", found))
+    return {
+        name: (name in found.get("required", ()), required_fields(inner))
+        for name, inner in found.get("properties", {}).items()
+    }
+
+
+def required_members(kind):
+    return {one.name: (one.is_required, required_members(one.kind)) for one in kind.members}
 
 
 def depth(kind):
@@ -50,6 +67,31 @@ class TestReference:
         notices = [notice.name for page in known.resources for notice in page.notices]
 
         assert notices == list(document.load()["webhooks"])
+
+    @pytest.mark.parametrize("name", [one for one in EVENTS if one.startswith("payment.")])
+    def test_has_the_fields_of_an_event_for_money_in_and_money_out(self, known, name):
+        content = document.load()["webhooks"][name]["post"]["requestBody"]["content"]
+        content = content["application/json"]
+        described = document.resolve(content["schema"])["properties"]["data"]["oneOf"]
+        notice = next(one for page in known.resources for one in page.notices if one.name == name)
+
+        data = next(one.kind for one in notice.kind.members if one.name == "data")
+
+        assert [one.description for one in data.options] == [
+            "Money in: a funding transaction.",
+            "Money out: a payment.",
+        ]
+        assert [required_members(one) for one in data.options] == [
+            required_fields(one) for one in described
+        ]
+        for option, schema in zip(data.options, described, strict=True):
+            choices = {one.name: one.kind.choices for one in option.members}
+            assert choices["status"] == tuple(schema["properties"]["status"]["enum"])
+            assert choices["direction"] == (schema["properties"]["direction"]["const"],)
+        assert [one.name for one in notice.examples] == ["Money in", "Money out"]
+        assert [json.loads(one.text) for one in notice.examples] == list(
+            document.examples(content).values()
+        )
 
     def test_has_each_object_of_an_answer_once(self, known):
         things = {thing.name: thing for page in known.resources for thing in page.things}
@@ -93,12 +135,9 @@ class TestReference:
         for _path, _method, item in operations():
             content = item.get("requestBody", {}).get("content", {}).get("application/json")
             operation = by_id(known, item["operationId"])
-            schema = document.resolve(content["schema"]) if content else {}
-            fields = {
-                name: name in schema.get("required", ()) for name in schema.get("properties", {})
-            }
-            found = operation.body.members if operation.body else ()
-            assert {member.name: member.is_required for member in found} == fields
+            fields = required_fields(content["schema"]) if content else {}
+            found = required_members(operation.body) if operation.body else {}
+            assert found == fields
 
     def test_names_the_scope_that_the_view_asks_for(self, known):
         assert by_id(known, "payment_create").scope == "payments:write"
