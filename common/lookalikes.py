@@ -16,30 +16,34 @@ _ANY_SCRIPT = {_LATIN, "INHERITED"}
 
 
 def warning(*texts: str) -> str:
-    """For whoever approves: each word that misleads, what it looks like, and which of its letters
-    are not what they look like. Empty without any."""
+    """For whoever pays or approves: each word that misleads, with those of its letters that are not
+    what they look like, and what to do. Empty without any."""
     words = dict.fromkeys(word for each in texts for word in each.split() if misleads(word))
     if not words:
         return ""
     named = " ".join(_explained(word) for word in words)
-    return f"{named} Compare it with the name that you know, letter by letter."
+    several = len(words) > 1
+    doubt = "They may imitate other names" if several else "It may imitate another name"
+    what = "them" if several else "it"
+    return f"{named} {doubt}: ask whoever added {what} before you pay or approve."
 
 
 def _explained(word: str) -> str:
     imitating: dict[str, list[str]] = {}
     for letter in dict.fromkeys(filter(_latin_of, word)):
         imitating.setdefault(_script_of(letter), []).append(f"“{letter}”")
-    looks = "".join(_latin_of(letter) or letter for letter in word)
-    told = ", and ".join(_named(letters, script) for script, letters in imitating.items())
-    return f"“{word}” is not “{looks}”: {told}."
+    told = " and ".join(_named(letters, script) for script, letters in imitating.items())
+    is_one = sum(map(len, imitating.values())) == 1
+    looks = "looks like a Latin one" if is_one else "look like Latin ones"
+    return f"“{word}” contains {told}, which {looks}."
 
 
 def _named(letters: list[str], script: str) -> str:
-    """`“x” is a Greek letter`, `“x”, “y” and “z” are Greek letters`."""
+    """`the Greek letter “x”`, `the Greek letters “x”, “y” and “z”`."""
     *first, last = letters
     if first:
-        return f"{', '.join(first)} and {last} are {script} letters"
-    return f"{last} is {'an' if script[0] in 'AEIOU' else 'a'} {script} letter"
+        return f"the {script} letters {', '.join(first)} and {last}"
+    return f"the {script} letter {last}"
 
 
 def address_warning(*addresses: str) -> str:
@@ -50,7 +54,7 @@ def address_warning(*addresses: str) -> str:
         return ""
     return (
         f"A domain with letters beyond a to z is in {', '.join(named)}."
-        " Compare it with the address that you know, letter by letter."
+        " It may imitate another address: ask whoever added it before you approve."
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from approvals.models import ApprovalStatus
+from common import lookalikes
 from dashboard.approvals.deciders import asked_words
 from dashboard.approvals.lines import ApprovalFact, approval_fact
 from dashboard.auto_funding.state import people
@@ -35,9 +36,11 @@ _ASK = "Ask the recipient, then pay again or pay another way."
 @dataclass(frozen=True)
 class PaymentDetail:
     """`approval_id` is that of the approval, if people were asked, `why` says why they were, and
-    `asked` is a sentence that says who can approve it."""
+    `asked` is a sentence that says who can approve it. `warning` says what to look at twice in the
+    recipient's names; mostly empty."""
 
     line: PaymentLine
+    warning: str
     stop: str
     approval: ApprovalFact | None
     holder: str
@@ -81,6 +84,7 @@ def detail(
     answer = _answer(row)
     return PaymentDetail(
         line=payment_line(row, is_stopped=bool(stop)),
+        warning=lookalikes.warning(row.recipient.display_name, row.recipient.account_holder_name),
         stop=stop if row.status in (PaymentStatus.CREATED, PaymentStatus.WAITING_FOR_FUNDS) else "",
         approval=approval_fact(approval),
         holder=row.recipient.account_holder_name,

@@ -37,31 +37,36 @@ def test_the_warning_names_each_word_once_and_what_it_imitates():
     warning = lookalikes.warning("Northwind", name, name)
 
     assert warning == (
-        f"“{CYRILLIC_A}cme” is not “Acme”: “{CYRILLIC_A}” is a Cyrillic letter."
-        " Compare it with the name that you know, letter by letter."
+        f"“{CYRILLIC_A}cme” contains the Cyrillic letter “{CYRILLIC_A}”, which looks like a Latin"
+        " one. It may imitate another name: ask whoever added it before you pay or approve."
+    )
+
+
+def test_several_words_are_named_together():
+    assert lookalikes.warning(f"{CYRILLIC_A}cme {CYRILLIC_A}ir").endswith(
+        " They may imitate other names: ask whoever added them before you pay or approve."
     )
 
 
 @pytest.mark.parametrize(
-    ("word", "looks", "letters"),
+    ("word", "letters"),
     [
         (
             "\u0410\u0441\u0441\u0435ss",
-            "Access",
-            "“\u0410”, “\u0441” and “\u0435” are Cyrillic letters",
+            "the Cyrillic letters “\u0410”, “\u0441” and “\u0435”, which look like Latin ones",
         ),
         (
             "Payr\u03bfll\u0455",
-            "Payrolls",
-            "“\u03bf” is a Greek letter, and “\u0455” is a Cyrillic letter",
+            "the Greek letter “\u03bf” and the Cyrillic letter “\u0455”,"
+            " which look like Latin ones",
         ),
-        ("\u0555hio", "Ohio", "“\u0555” is an Armenian letter"),
-        ("\u0406nc", "Inc", "“\u0406” is a Cyrillic letter"),
-        ("\U0001d400cme", "Acme", "“\U0001d400” is a special letter"),
+        ("\u0555hio", "the Armenian letter “\u0555”, which looks like a Latin one"),
+        ("\u0406nc", "the Cyrillic letter “\u0406”, which looks like a Latin one"),
+        ("\U0001d400cme", "the special letter “\U0001d400”, which looks like a Latin one"),
     ],
 )
-def test_each_letter_is_told_with_its_alphabet(word, looks, letters):
-    assert lookalikes.warning(word).startswith(f"“{word}” is not “{looks}”: {letters}. ")
+def test_each_letter_is_told_with_its_alphabet(word, letters):
+    assert lookalikes.warning(word).startswith(f"“{word}” contains {letters}. ")
 
 
 class TestAnAddress:

@@ -252,7 +252,7 @@ def test_an_owner_who_is_alone_is_not_told_of_a_second_person(acme, dana, dana_b
 
 class TestAnImitatedName:
     NAME = "\u0410cme Supplies"  # a Cyrillic A
-    WARNING = "“\u0410cme” is not “Acme”: “\u0410” is a Cyrillic letter."
+    WARNING = "“\u0410cme” contains the Cyrillic letter “\u0410”, which looks like a Latin one."
 
     @pytest.fixture
     def imitated(self, team):
@@ -271,6 +271,16 @@ class TestAnImitatedName:
 
         assert self.WARNING in words(chosen)
         assert self.WARNING not in words(other)
+
+    def test_is_said_on_the_page_of_the_payment(self, team, imitated, supplier, dana_browser):
+        """Found: whoever approves a payment reads this page, and it said nothing."""
+        dana_browser.post(PATH, filled(team, imitated, step="confirm"))
+        warned = Payment.objects.get()
+        dana_browser.post(PATH, filled(team, supplier, step="confirm"))
+        other = Payment.objects.exclude(pk=warned.pk).get()
+
+        assert self.WARNING in words(dana_browser.get(f"/dashboard/payments/{warned.pk}"))
+        assert self.WARNING not in words(dana_browser.get(f"/dashboard/payments/{other.pk}"))
 
     @pytest.mark.parametrize("part", ["", "/{id}/rename", "/{id}/remove"])
     def test_is_said_in_the_list_and_before_a_change(self, imitated, dana_browser, part):
