@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
 from threading import Event
+from time import monotonic
 
 import pytest
 from django.db import connection, transaction
@@ -29,6 +30,7 @@ SMALL, LARGE = 900, 24_000
 PAYERS = 8
 # So many orders are enough to see whether somebody's turn comes.
 ORDERS_MAX = 400
+PAYERS_START_WITHIN = 30  # seconds
 
 place_on_page = partial(orders.place_once, is_proven=True)
 
@@ -246,8 +248,9 @@ def beside_payers(team, by, act, *, ends_them=True):
             pay(team, by, 1)
 
     def once_they_pay():
+        gives_up_at = monotonic() + PAYERS_START_WITHIN
         while Payment.objects.count() < 2 * PAYERS:
-            pass
+            assert monotonic() < gives_up_at, "the payers do not pay"
         try:
             with connection.cursor() as cursor:
                 cursor.execute("SET statement_timeout = '5s'")
