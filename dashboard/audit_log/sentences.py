@@ -135,8 +135,8 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
         "Declined {subject}: {reason}",
     ),
     "confirmation.asked": (
-        "Asked who has come to approve {amount} {route}",
-        "Asked who has come to approve {subject}",
+        "Asked the approvers of {amount} {route}",
+        "Asked the approvers of {subject}",
     ),
     "confirmation.required": (
         "Let {amount} {route} wait for a second person. {why}",

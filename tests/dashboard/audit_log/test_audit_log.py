@@ -58,6 +58,8 @@ class TestWords:
             ("sign_in.succeeded", {}, "Signed in"),
             ("confirmation.approved", {"amount": 50_000, "direction": "in", **CHASE},
              "Approved $500.00 from Chase ··6789"),
+            ("confirmation.asked", {"amount": 2_000_000, "direction": "out", **CHASE},
+             "Asked the approvers of $20,000.00 to Chase ··6789"),
             ("confirmation.declined", {"amount": 1, "direction": "out", "reason": "No", **CHASE},
              "Declined $0.01 to Chase ··6789: No"),
             ("confirmation.declined", {"reason": "No"}, "Declined it: No"),
