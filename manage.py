@@ -12,6 +12,8 @@ from config.database import AS_JOB, AS_OWNER, JOBS_COMMANDS, OWNERS_COMMANDS
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    if sys.argv[1:2] == ["runserver"]:  # it listens wherever it is told to, with DEBUG too
+        sys.exit("Ballast is served by gunicorn: start it with ./run, or see docs/operations.md.")
     # A migration, an export or a full audit takes as long as it takes.
     os.environ.setdefault("DATABASE_STATEMENT_TIMEOUT_MS", "0")
     if OWNERS_COMMANDS & set(sys.argv[1:2]):

@@ -89,8 +89,14 @@ def waiting_for_money(*, tenant_id: str) -> Waiting:
 
 def unsent(*, tenant_id: str) -> QuerySet[Payment]:
     """The tenant's payments that no network can have seen (`Payment.is_unsent`)."""
-    rows = Payment.objects.filter(tenant_id=tenant_id, status__in=_BEFORE_SENDING)
+    rows = before_sending(tenant_id=tenant_id)
     return rows.filter(Q(status=PaymentStatus.WAITING_FOR_FUNDS) | Q(attempts=0))
+
+
+def before_sending(*, tenant_id: str) -> QuerySet[Payment]:
+    """The tenant's payments that no network has answered about, with those that a worker has taken
+    up for sending, which may have left."""
+    return Payment.objects.filter(tenant_id=tenant_id, status__in=_BEFORE_SENDING)
 
 
 def history(payment: Payment) -> QuerySet[PaymentEvent]:

@@ -142,6 +142,9 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
         "Let {amount} {route} wait for a second person. {why}",
         "Let {subject} wait for a second person",
     ),
+    "confirmation.required_if_kept_back": (
+        "Decided that {subject} waits for a second person unless the bank has it already"
+    ),
     "confirmation.resent": (
         "Asked the approvers of {amount} {route} again",
         "Asked the approvers of {subject} again",

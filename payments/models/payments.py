@@ -40,6 +40,18 @@ def _dated(status: PaymentStatus, column: str) -> models.CheckConstraint:
     )
 
 
+_REQUIRE_APPROVAL = """
+IF NOT EXISTS (
+    SELECT FROM payments_paymentconfirmation
+    WHERE payment_id = NEW.id AND decision = 'approved'
+        AND (NEW.second_look_at IS NULL OR created_at >= NEW.second_look_at)
+) THEN
+    RAISE EXCEPTION 'payment % is confirmed without an approval', NEW.id;
+END IF;
+RETURN NEW;
+"""
+
+
 @pgtrigger.register(NEVER_TRUNCATED)
 class Payment(TransferRow):
     """One attempt to send money out. Amounts are cents.
@@ -226,6 +238,25 @@ class Payment(TransferRow):
                     "network",
                     "requires_confirmation",
                     "counted_for",
+                ),
+            ),
+            # Whoever may write these columns still lets no payment go by them (decision 0196).
+            pgtrigger.Trigger(
+                name="confirmed_by_an_approval",
+                when=pgtrigger.Before,
+                operation=pgtrigger.UpdateOf("confirmed_at"),
+                condition=pgtrigger.Condition(
+                    "NEW.confirmed_at IS NOT NULL"
+                    " AND NEW.confirmed_at IS DISTINCT FROM OLD.confirmed_at"
+                ),
+                func=_REQUIRE_APPROVAL,
+            ),
+            pgtrigger.Protect(
+                name="second_look_stays",
+                operation=pgtrigger.UpdateOf("second_look_at"),
+                condition=pgtrigger.Condition(
+                    "OLD.second_look_at IS NOT NULL"
+                    " AND (NEW.second_look_at IS NULL OR NEW.second_look_at < OLD.second_look_at)"
                 ),
             ),
         )

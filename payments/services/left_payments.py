@@ -9,23 +9,26 @@ that person's word that goes on working without them, as a key would be.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from approvals import outcomes, requests
 from common.engine.wakeups import enqueue_on_commit
 from payments import selectors
-from payments.models import Payment
+from payments.models import Payment, PaymentConfirmation
 from payments.services import approval_policy, approvals, orders
-from tenants import persons
+from tenants import actors, persons
 from tenants.actors import Actor
 from tenants.models import ActorType, AuditEvent
+from tenants.services import audit
 from tenants.signals import Leaving
 
 _RULE = "{who} {how} afterwards, so somebody else approves it."
+# Says why, of a payment that a worker had taken up when whoever ordered it left.
+_REQUIRED_IF_KEPT_BACK = "confirmation.required_if_kept_back"
 RULE_OF_KEYS = "The API key that ordered this was revoked afterwards, so somebody else approves it."
 
 
@@ -44,9 +47,12 @@ def settle(
     words.
 
     Receives `tenants.signals.member_left`, in its transaction, which has locked the tenant and the
-    person's keys. What a worker has taken up for sending may have left, and goes on.
+    person's keys. What a worker has taken up for sending may have left, and goes on unless the
+    worker keeps it back (`settle_kept_back`).
     """
-    found = _locked(_ordered_by(tenant_id, user_id), _is_unapproved([user_id]))
+    rows = _ordered_by(selectors.before_sending(tenant_id=tenant_id), tenant_id, user_id)
+    found, taken_up = _locked(rows, _is_unapproved([user_id]))
+    _write_down(taken_up, partial(_rule, how), actor, now)
     stay = [payment for payment in found if payment.pk not in canceled]
     _ask_again(
         [each for each in stay if not each.awaits_confirmation], partial(_rule, how), actor, now
@@ -65,10 +71,24 @@ def settle_key(*, tenant_id: str, key_id: str, actor: Actor, now: datetime, **_r
     Receives `tenants.signals.key_revoked`, in its transaction, which has locked the key: an order
     by it is stored already, or refused.
     """
-    found = _locked(_ordered_by_key(tenant_id, key_id), _is_unapproved_of_key(tenant_id, key_id))
-    if has_approvers(found):
+    rows = _ordered_by_key(selectors.before_sending(tenant_id=tenant_id), key_id)
+    found, taken_up = _locked(rows, _is_unapproved_of_key(tenant_id, key_id))
+    if has_approvers(found + taken_up):
+        _write_down(taken_up, _rule_of_keys, actor, now)
         unasked = [each for each in found if not each.awaits_confirmation]
-        _ask_again(unasked, lambda _payment: RULE_OF_KEYS, actor, now)
+        _ask_again(unasked, _rule_of_keys, actor, now)
+
+
+def settle_kept_back(payment: Payment, now: datetime) -> None:
+    """Let a payment that a worker has just kept back wait for an approval, if whoever ordered it
+    left while the worker had it. In the caller's transaction, which has locked the payment."""
+    lines = AuditEvent.objects.filter(subject_id=payment.pk, action=_REQUIRED_IF_KEPT_BACK)
+    line = lines.order_by("created_at", "pk").last()
+    if line is None:
+        return
+    current = Payment.objects.select_related("recipient").get(pk=payment.pk)
+    if current.second_look_at is None or current.second_look_at < line.created_at:
+        _ask_again([current], lambda _payment: line.details["why"], actors.SYSTEM, now)
 
 
 def has_approvers(payments: Sequence[Payment]) -> bool:
@@ -78,10 +98,10 @@ def has_approvers(payments: Sequence[Payment]) -> bool:
 
 
 def unapproved_of_key(*, tenant_id: str, key_id: str) -> QuerySet[Payment]:
-    """The payments that this key ordered, that no network has seen and nobody has approved
-    who did not have the key, with their recipients. Two queries, and one for the
-    rows."""
-    rows = _ordered_by_key(tenant_id, key_id).filter(_is_unapproved_of_key(tenant_id, key_id))
+    """The payments that this key ordered, that no network has seen and nobody has approved who did
+    not have the key, with their recipients. Two queries, and one for the rows."""
+    rows = _ordered_by_key(selectors.unsent(tenant_id=tenant_id), key_id)
+    rows = rows.filter(_is_unapproved_of_key(tenant_id, key_id))
     return rows.select_related("recipient")
 
 
@@ -89,23 +109,22 @@ def unapproved(*, tenant_id: str, user_id: str) -> QuerySet[Payment]:
     """The payments that this person ordered, themselves or by a key that they are or were behind,
     that no network has seen and nobody else has approved, with their recipients. Two queries, and
     one for the rows."""
-    rows = _ordered_by(tenant_id, user_id).filter(_is_unapproved([user_id]))
-    return rows.select_related("recipient")
+    rows = _ordered_by(selectors.unsent(tenant_id=tenant_id), tenant_id, user_id)
+    return rows.filter(_is_unapproved([user_id])).select_related("recipient")
 
 
-def _ordered_by(tenant_id: str, user_id: str) -> QuerySet[Payment]:
+def _ordered_by(rows: QuerySet[Payment], tenant_id: str, user_id: str) -> QuerySet[Payment]:
     ids = persons.ids_ever_of(tenant_id=tenant_id, person_id=user_id)
-    return selectors.unsent(tenant_id=tenant_id).filter(created_by_id__in=ids)
+    return rows.filter(created_by_id__in=ids)
 
 
-def _ordered_by_key(tenant_id: str, key_id: str) -> QuerySet[Payment]:
-    return selectors.unsent(tenant_id=tenant_id).filter(
-        created_by_type=ActorType.API_KEY, created_by_id=key_id
-    )
+def _ordered_by_key(rows: QuerySet[Payment], key_id: str) -> QuerySet[Payment]:
+    return rows.filter(created_by_type=ActorType.API_KEY, created_by_id=key_id)
 
 
-def _locked(ordered: QuerySet[Payment], unapproved: Q) -> list[Payment]:
-    """Lock what was ordered, and return what of it is unapproved, with the recipients.
+def _locked(ordered: QuerySet[Payment], unapproved: Q) -> tuple[list[Payment], list[Payment]]:
+    """Lock what was ordered, and return what of it is unapproved, with the recipients: what waits
+    with us, and what a worker has taken up, which may have left.
 
     An approval holds its payment until it is stored. A statement that waits for it sees the
     payment as it is then, but not the line of the audit log that was stored with it, so the one
@@ -113,7 +132,24 @@ def _locked(ordered: QuerySet[Payment], unapproved: Q) -> list[Payment]:
     """
     rows = ordered.select_for_update(no_key=True, of=("self",)).order_by("pk")
     list(rows.values_list("pk"))
-    return list(rows.filter(unapproved).select_related("recipient"))
+    found = list(rows.filter(unapproved).select_related("recipient"))
+    waiting = [each for each in found if each.is_unsent or each.held_back_at is not None]
+    return waiting, [each for each in found if each not in waiting]
+
+
+def _write_down(
+    payments: Sequence[Payment], rule: Callable[[Payment], str], actor: Actor, now: datetime
+) -> None:
+    """Leave a line in the audit log that `settle_kept_back` finds."""
+    for payment in payments:
+        audit.record(
+            tenant_id=payment.tenant_id,
+            actor=actor,
+            action=_REQUIRED_IF_KEPT_BACK,
+            subject_id=payment.pk,
+            details={"why": rule(payment)},
+            now=now,
+        )
 
 
 def _is_unapproved(makers: Collection[str]) -> Q:
@@ -149,14 +185,19 @@ def _rule(how: Leaving, payment: Payment) -> str:
     return _RULE.format(who="Whoever ordered this", how=how)
 
 
+def _rule_of_keys(_payment: Payment) -> str:
+    return RULE_OF_KEYS
+
+
 def _ask_again(
     payments: Sequence[Payment], rule: Callable[[Payment], str], actor: Actor, now: datetime
 ) -> None:
     """The sweep asks those who approve, as it asks everybody who comes later: so a person who left
     thousands of payments fills no mailbox."""
+    at = _later_than_all_approvals(payments, now)
     until = now + requests.VALID_FOR
     columns = {
-        "second_look_at": now,
+        "second_look_at": at,
         "confirmed_at": None,
         "confirmation_expires_at": until,
         "next_attempt_at": None,
@@ -168,7 +209,15 @@ def _ask_again(
         for name, value in columns.items():
             setattr(payment, name, value)
         why = rule(payment)
-        approval = approvals.request(payment=payment, rule=why, now=now, is_asked_later=True)
+        approval = approvals.request(payment=payment, rule=why, now=at, is_asked_later=True)
         outcomes.record_audit(approval, "required", by=actor, now=now, why=why)
     if payments:
         enqueue_on_commit("payments.sweep_confirmations")
+
+
+def _later_than_all_approvals(payments: Sequence[Payment], now: datetime) -> datetime:
+    """`now`, or just after the newest approval of these payments, where a clock is behind: no
+    approval from before a second look counts."""
+    rows = PaymentConfirmation.objects.filter(payment__in=payments)
+    newest = rows.aggregate(newest=Max("created_at"))["newest"]
+    return now if newest is None else max(now, newest + timedelta(microseconds=1))

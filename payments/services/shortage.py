@@ -18,7 +18,7 @@ from balance import services as ledger
 from common import leases
 from common.engine.wakeups import enqueue_on_commit
 from payments.models import Payment
-from payments.services import lifecycle
+from payments.services import left_payments, lifecycle
 
 _BATCH = 500
 
@@ -56,6 +56,7 @@ def keep_back(payment: Payment, now: datetime) -> bool:
         updated_at=now,
     )
     ledger.set_notify_rise(tenant_id=payment.tenant_id, wanted=True)
+    left_payments.settle_kept_back(payment, now)
     return True
 
 

@@ -299,3 +299,10 @@ class TestBind:
     @pytest.mark.parametrize("bind", ["127.0.0.1:80", "localhost:80", "[::1]:80", "unix:/run/a"])
     def test_of_this_machine(self, bind):
         safety.require_private_bind(bind)
+
+
+def test_djangos_own_server_is_not_started():
+    ended = start(["manage.py", "runserver", "0.0.0.0:8000"], DEBUG="True")
+
+    assert ended.returncode == 1
+    assert "start it with ./run" in ended.stderr

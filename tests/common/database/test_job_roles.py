@@ -161,8 +161,8 @@ TABLES = {
             " retry_of_id source_id speed tenant_id trigger)"
         ),
         "payments_payment": (
-            "RIU(but amount confirmed_at counted_for created_by_id created_by_type currency method"
-            " network recipient_id requires_confirmation second_look_at speed tenant_id)"
+            "RIU(but amount counted_for created_by_id created_by_type currency method network"
+            " recipient_id requires_confirmation speed tenant_id)"
         ),
         "funding_autofundingconfig": (
             "RU(failures_in_a_row last_decline_reason last_triggered_at low_since paused_reason"

@@ -190,10 +190,8 @@ class TestWhatPeopleDecided:
     @pytest.mark.parametrize(
         "change",
         [
-            "payments_payment SET confirmed_at = now()",
             "payments_payment SET created_by_id = 'usr_1'",
             "payments_payment SET requires_confirmation = false",
-            "payments_payment SET second_look_at = NULL",
             "funding_fundingtransaction SET requires_confirmation = false",
             "ach_outfile SET first_released_by = 'usr_1'",
             "ach_outfile SET released_by = 'usr_2'",
