@@ -112,15 +112,17 @@ def queue_access_notices(
     facts: Sequence[tuple[str, str]],
     waits_until: datetime | None,
     is_over: bool,
+    invited: str,
     now: datetime,
 ) -> None:
     """Tell these addresses that our staff propose access, not before `waits_until`; None: that they
-    gave it, or that `is_over` without anything done."""
+    gave it, or only `invited` somebody (a sentence), or that `is_over` without anything done."""
     for address in to:
         context = {
             "facts": list(facts),
             "waits_until": waits_until.isoformat() if waits_until else "",
             "is_over": is_over,
+            "invited": invited,
             "at": now.isoformat(),
             "email": address,
         }

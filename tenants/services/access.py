@@ -100,11 +100,13 @@ def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> Acce
         second_person.require_unrelated(actor=actor, proposed_by=proposal.proposed_by_id)
     if now < proposal.waits_until:
         raise AccessRefused(f"It waits until {days.words(proposal.waits_until)}.")
+    invited = _invited(proposal)
     _ACTS[AccessKind(proposal.kind)](proposal, actor, now)
     _decide(proposal, AccessDecision.APPROVED, note, actor, now)
-    _tell("approved", proposal, now)
     if proposal.is_emergency:
         _alarm(proposal, now)
+    if not (proposal.is_emergency and proposal.kind == AccessKind.POWER):  # told by the alarm
+        _tell("approved", proposal, now, invited=invited)
     return proposal
 
 
@@ -272,8 +274,18 @@ def _checked(text: str) -> str:
     return text
 
 
-def _tell(what: str, proposal: AccessProposal, now: datetime) -> None:
-    """Mail it to whom it concerns: the tenant's owners, the person, or who looks after staff."""
+def _invited(proposal: AccessProposal) -> str:
+    """What an approval does for who is no member yet, as its mail says it; else empty."""
+    rows = Membership.objects.filter(tenant=proposal.tenant, user__email=proposal.email)
+    if proposal.kind != AccessKind.MEMBER or rows.exists():
+        return ""
+    role = Role(proposal.role).label.lower()
+    return f"Our support invited {lookalikes.spelled(proposal.email)} as {role}"
+
+
+def _tell(what: str, proposal: AccessProposal, now: datetime, *, invited: str = "") -> None:
+    """Mail it to whom it concerns: the tenant's owners, the person, or who looks after staff.
+    `invited` says it where somebody was only invited."""
     if proposal.kind == AccessKind.POWER:
         alarms.tell(f"Roles of staff were {what}", _facts(proposal), now=now)
         return
@@ -288,6 +300,7 @@ def _tell(what: str, proposal: AccessProposal, now: datetime) -> None:
         facts=_facts(proposal),
         waits_until=proposal.waits_until if proposal.decided_at is None else None,
         is_over=proposal.decision == AccessDecision.EXPIRED,
+        invited=invited,
         now=now,
     )
 
@@ -296,7 +309,7 @@ def _facts(proposal: AccessProposal) -> list[tuple[str, str]]:
     """What it is about, in words that its tenant may read, too."""
     facts = [("Person", lookalikes.spelled(proposal.email))]
     if proposal.tenant is not None:
-        facts += [("Company", proposal.tenant.name), ("Role", Role(proposal.role).label)]
+        facts += [("Organization", proposal.tenant.name), ("Role", Role(proposal.role).label)]
     if proposal.new_email:
         facts.append(("New address", lookalikes.spelled(proposal.new_email)))
     if proposal.groups:

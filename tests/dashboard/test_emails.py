@@ -70,9 +70,10 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "email": "lee@acme.example",
     },
     "access_by_support": {
-        "facts": [("Person", "lee@acme.example"), ("Company", TENANT), ("Role", "Owner")],
+        "facts": [("Person", "lee@acme.example"), ("Organization", TENANT), ("Role", "Owner")],
         "waits_until": "2026-11-21T15:04:00Z",
         "is_over": False,
+        "invited": "",
         "at": "2026-11-20T15:04:00Z",
         "email": "dana@acme.example",
     },

@@ -73,7 +73,11 @@ class TestOwners:
         proposal = propose(ann, tenant=acme, role="owner", email="Lee@Acme.example")
         ((to, context),) = mails("access_by_support")
         assert to == "dana@acme.example"
-        assert facts(context) == {"Person": "lee@acme.example", "Company": "Acme", "Role": "Owner"}
+        assert facts(context) == {
+            "Person": "lee@acme.example",
+            "Organization": "Acme",
+            "Role": "Owner",
+        }
         assert context["waits_until"] == TOMORROW.isoformat()
         assert_open(proposal)
 
@@ -83,7 +87,8 @@ class TestOwners:
         assert (invitation.email, invitation.role) == ("lee@acme.example", Role.OWNER)
         assert (invitation.tenant, invitation.invited_by) == (acme, None)
         assert not User.objects.filter(email="lee@acme.example").exists()
-        assert len(mails("access_by_support")) == 2
+        _, (_, done) = mails("access_by_support")
+        assert done["invited"] == "Our support invited lee@acme.example as owner"
         assert not mails("staff_alarm")
         told = AuditEvent.objects.filter(action__startswith="access.").order_by("pk")
         assert [(line.action, line.actor_id, line.tenant) for line in told] == [
@@ -98,6 +103,7 @@ class TestOwners:
 
         assert Membership.objects.get(user__email="lee@acme.example").role == Role.OWNER
         assert "dana@acme.example" in [to for to, _ in mails("access_changed")]
+        assert {context["invited"] for _, context in mails("access_by_support")} == {""}
 
     def test_not_a_minute_earlier(self, acme, ann, ben):
         proposal = propose(ann, tenant=acme, role="owner")
@@ -295,6 +301,18 @@ class TestEmergencies:
         assert facts(mails("access_by_support")[0][1])["Emergency"] == "without the usual delay"
         assert access.emergencies(now=NOW) == 1
         assert access.emergencies(now=NOW + A_DAY) == 0
+
+    def test_of_staff_send_one_alarm(self, ann, ben):
+        """Found: a second one said that roles of staff were approved."""
+        call_command("staff_roles", verbosity=0)
+        terms = {"email": "new@ballast.example", "groups": ["Viewer"], "is_emergency": True}
+        proposal = propose(ann, AccessKind.POWER, **terms)
+        asked = len(mails("staff_alarm"))
+
+        approve(proposal, ben, now=NOW)
+
+        told = [context["what"] for _, context in mails("staff_alarm")[asked:]]
+        assert set(told) == {"Access was given in an emergency"}
 
     def test_need_two_as_well(self, acme, ann):
         proposal = propose(ann, tenant=acme, role="owner", is_emergency=True)
