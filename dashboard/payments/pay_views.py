@@ -172,7 +172,7 @@ def _said(payment: Payment, stop: str) -> str:
 
 def _next(payment: Payment, stop: str) -> str:
     if payment.awaits_confirmation:
-        asked = "We asked a second person to approve it, and send nothing before that."
+        asked = "We asked a second person to approve it. Nothing is sent until then."
         return f"{asked} {stop}".rstrip()
     if stop:
         return f"It is not sent yet. {stop}"

@@ -35,7 +35,7 @@ class LimitForm(SettingsForm):
         max_length=30,
         required=False,
         widget=UnfoldAdminTextInputWidget,
-        help_text="0 asks about every payment. Empty: nobody is asked.",
+        help_text="Enter 0 to ask about every payment. Leave it empty to ask about none.",
     )
 
     class Meta:

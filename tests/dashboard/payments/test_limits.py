@@ -145,7 +145,7 @@ class TestLimits:
         mine, theirs = read(dana_browser, CHANGE), read(sign_in(checker), CHANGE)
 
         for page in (mine, theirs):
-            assert "Money out in any 24 hours $2,000.00 , now $1,000.00, 10 payments" in page
+            assert "Money out in any 24 hours $2,000.00 instead of $1,000.00, 10 payments" in page
             assert "dana@acme.example" in page
         assert ("Withdraw" in mine, "Approve now" in mine) == (True, False)
         assert ("Refuse" in theirs, "Approve now" in theirs) == (True, True)
@@ -191,7 +191,7 @@ class TestCoolDown:
         self, own, dana_browser, checker, sign_in
     ):
         assert send(dana_browser, own, COOL_DOWN, hours="0")["Location"] == CHANGE
-        assert "for 0 hours , now 24 hours" in read(dana_browser, CHANGE)
+        assert "for 0 hours instead of 24 hours" in read(dana_browser, CHANGE)
         assert hours(own) == 24
 
         send(sign_in(checker), own, CHANGE, what="cool_down", decision="agree")

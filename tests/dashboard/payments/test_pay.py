@@ -291,7 +291,7 @@ class TestConfirm:
         content = response.content.decode()
         assert "Needs approval" in content
         assert "Asked: cfo@acme.example." in content
-        assert "We asked a second person to approve it, and send nothing before that." in content
+        assert "We asked a second person to approve it. Nothing is sent until then." in content
         assert PaymentConfirmation.objects.get().approvers == ["cfo@acme.example"]
 
     def test_is_refused_while_the_tenant_is_suspended(self, acme, supplier, money, dana_browser):
