@@ -52,8 +52,8 @@ class BankAccountIn(StrictSerializer):
         source="account_number",
         trim_whitespace=False,
         max_length=_NUMBER_WITH_SPACES_MAX,
-        help_text="4–17 letters, digits or hyphens. Never shown again. Spaces, hyphens and small"
-        " letters make no other account; leading zeros do.",
+        help_text="4–17 letters, digits or hyphens. Never shown again. Spaces, hyphens and case do"
+        " not matter; leading zeros do.",
     )
     routingNumber = RoutingNumberField(
         source="routing_number", trim_whitespace=False, max_length=9, help_text="ABA, nine digits."

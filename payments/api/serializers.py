@@ -54,7 +54,9 @@ class PaymentIn(StrictSerializer):
     description = TextField(max_length=DESCRIPTION_LENGTH_MAX, default="", allow_blank=True)
     metadata = MetadataField(default=dict)
     waitForFunds = StrictBooleanField(
-        source="wait_for_funds", default=False, help_text="Short of money: wait for it in a queue."
+        source="wait_for_funds",
+        default=False,
+        help_text="If the balance is too low, wait for money instead of failing.",
     )
 
     def to_internal_value(self, data: Any) -> Order:
@@ -123,7 +125,8 @@ class PaymentOut(serializers.Serializer[Any]):
         allow_null=True, help_text="When it gives up; only while it waits."
     )
     requiresConfirmation = serializers.BooleanField(
-        help_text="Above the tenant's own limit: sent once a second person approved."
+        help_text="Whether a second person has to approve it before it is sent. `approval` says"
+        " what was decided."
     )
     confirmationExpiresAt = serializers.DateTimeField(
         allow_null=True, help_text="Until when people may decide; only while they are asked."
