@@ -116,9 +116,9 @@ def _last_owners(payments: Collection[Payment]) -> dict[str, str]:
     """The address of the owner who decides each of these payments although they made it, by the
     payment's id. Nobody else is left who approves, and they could order it anew.
 
-    That is so where somebody left whose word it may have been (`second_look_at`, decision 0196),
-    and where the owner took over the key that made it: its former owner may pay by it still
-    (decision 0192).
+    That is so for what people are asked about, from the order on or since somebody left whose word
+    it may have been (decision 0196), and for what the owner pays by a key that they took over: its
+    former owner may pay by it still (decision 0192).
     """
     if not payments:
         return {}
@@ -128,7 +128,7 @@ def _last_owners(payments: Collection[Payment]) -> dict[str, str]:
     found = {}
     for payment in payments:
         for person, email in owners.get(payment.tenant_id, ())[:1]:
-            if payment.second_look_at or takers.get(payment.created_by_id) == person:
+            if payment.needs_approval or takers.get(payment.created_by_id) == person:
                 found[payment.pk] = email
     return found
 

@@ -73,9 +73,9 @@ def settle_key(*, tenant_id: str, key_id: str, actor: Actor, now: datetime, **_r
     """
     rows = _ordered_by_key(selectors.before_sending(tenant_id=tenant_id), key_id)
     found, taken_up = _locked(rows, _is_unapproved_of_key(tenant_id, key_id))
-    if has_approvers(found + taken_up):
+    unasked = [each for each in found if not each.awaits_confirmation]
+    if has_approvers(unasked + taken_up):
         _write_down(taken_up, _rule_of_keys, actor, now)
-        unasked = [each for each in found if not each.awaits_confirmation]
         _ask_again(unasked, _rule_of_keys, actor, now)
 
 

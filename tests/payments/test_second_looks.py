@@ -217,6 +217,42 @@ class TestLoneOwner:
         approval = selectors.approvals(payment).get()
         assert (approval.decision, approval.decided_by) == (ApprovalStatus.APPROVED, DANA)
 
+    def test_decides_what_was_asked_about_before_the_other_one_left(self, team, dana, lee):
+        """Found: it failed after 72 hours, and a new order would have been asked of nobody."""
+        payment = pay(team, user(dana.pk), amount=MUCH, wait=True)
+        remove(lee, dana, now=LATER)
+        fund(team, 100_000)
+
+        assert approval_policy.approvers(payment) == [DANA]
+        with pytest.raises(OwnPayment):
+            approve(payment, dana, now=LATER + DAY - MINUTE)
+        approve(payment, dana, now=LATER + DAY)
+        run(team, now=LATER + DAY)
+        assert standing(payment) == (PaymentStatus.PROCESSING, False)
+
+    def test_decides_what_a_rotated_key_had_asked_about(self, team, dana, lee):
+        old = keys.issue(tenant=team, name="Server", actor=user(lee.pk), now=NOW).key
+        new = keys.rotate(key=old, overlap=timedelta(0), actor=user(dana.pk), now=NOW).key
+        payment = pay(team, api_key(new.pk), amount=MUCH, wait=True)
+        assert approval_policy.approvers(payment) == []
+
+        remove(lee, dana, now=LATER)
+
+        assert approval_policy.approvers(payment) == [DANA]
+
+    def test_stops_nothing_unasked_by_revoking_a_key_of_which_something_is_asked(
+        self, team, dana, lee
+    ):
+        key = keys.issue(tenant=team, name="Server", actor=user(dana.pk), now=NOW).key
+        asked = pay(team, api_key(key.pk), amount=MUCH, wait=True)
+        unasked = pay(team, api_key(key.pk), amount=900, wait=True)
+        remove(lee, dana, now=LATER)
+
+        revoke_key_of(asked, dana)
+
+        assert standing(asked)[1]
+        assert not standing(unasked)[1]
+
     def test_is_an_owner(self, team, dana, lee):
         """An approver who is left alone does not let go what they ordered as an owner."""
         payment = pay(team, user(lee.pk), wait=True)

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from approvals import answers
+from approvals.errors import OwnPayment
 from approvals.policies import Approver
 from payments.models import PaymentConfirmation
 from payments.services import recipients
@@ -120,7 +121,11 @@ class TestOneOwner:
     ):
         audit.record(tenant_id=live.pk, actor=SYSTEM, action=action, now=NOW)
 
-        assert asked_about(order(live, user(owner.pk))) == []
+        payment = order(live, user(owner.pk))
+
+        assert asked_about(payment) == [OWNER]
+        with pytest.raises(OwnPayment):
+            approve(payment, owner)
 
     def test_lets_it_go_by_approving(self, live, owner, lee):
         assert approve(order(live, user(lee.pk)), owner) == ("approved", OWNER)
@@ -150,7 +155,10 @@ class TestTwoWhoApprove:
         end(how, other, owner)
         actor = user(owner.pk)
 
-        assert asked_about(order(live, actor, now=NOW + DAY - timedelta(seconds=1))) == []
+        payment = order(live, actor, now=NOW + DAY - timedelta(seconds=1))
+        assert asked_about(payment) == [OWNER]
+        with pytest.raises(OwnPayment):
+            approve(payment, owner)
         assert asked_about(order(live, actor, to=KNOWN, now=NOW + DAY)) is None
 
 

@@ -93,7 +93,11 @@ def revoke(request: PageRequest, key_id: str) -> HttpResponse:
         values = {
             "key": key_line(key, now=utc_now()),
             "unsent": unsent,
-            "are_approved": left_payments.has_approvers(list(rows[:1])) if unsent else False,
+            "are_approved": left_payments.has_approvers(
+                list(rows.order_by("requires_confirmation")[:1])
+            )
+            if unsent
+            else False,
         }
         return render(request, "dashboard/developers/api_keys/revoke.html", values)
     keys.revoke(key_id=key.pk, actor=actors.user(request.user.pk), now=utc_now())
