@@ -33,6 +33,8 @@ def overview(request: PageRequest) -> HttpResponse:
     tenant_id, now = request.access.tenant.pk, utc_now()
     config = funding.auto_funding_config(tenant_id=tenant_id)
     values = _live(request.access.tenant, config, now)
+    # While Getting started has this step open, the notice would say the same twice.
+    values["is_step_open"] = "starting" in request.GET and not config.enabled
     if request.htmx:
         return render(request, "dashboard/overview/_live.html", values)
     values |= _chart(request, config, now)
@@ -42,6 +44,7 @@ def overview(request: PageRequest) -> HttpResponse:
         has_auto_funding=config.enabled,
         now=now,
     )
+    values["is_step_open"] = bool(values["steps"]) and not config.enabled
     return render(request, "dashboard/overview/page.html", values)
 
 

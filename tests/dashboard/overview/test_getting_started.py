@@ -135,6 +135,17 @@ class TestThePage:
         assert money in owners
         assert money in members
 
+    def test_say_instead_of_the_notice_that_auto_funding_is_off(self, acme, dana_browser):
+        notice, page = "Auto-funding is off", "/dashboard/"
+        assert notice not in dana_browser.get(page).content.decode()
+        part = f"{page}?starting=1"
+        assert f'hx-get="{part}"' in dana_browser.get(page).content.decode()
+        assert notice not in dana_browser.get(part, HTTP_HX_REQUEST="true").content.decode()
+
+        make_auto_funding(acme)
+        assert 'aria-label="Auto-funding"' in dana_browser.get(page).content.decode()
+        assert 'hx-get="/dashboard/"' in dana_browser.get(page).content.decode()
+
     def test_are_shown_to_nobody_who_is_done(self, acme, dana_browser):
         do_everything(acme)
         make_auto_funding(acme)
