@@ -124,6 +124,16 @@ function readable(text) {
   }
 }
 
+// A link to what the code of a refusal means.
+function explained(text, errors) {
+  const [, code] = text.match(/^  "code": "([a-z_]+)"/m) ?? [];
+  if (!code) return [];
+  const link = document.createElement("a");
+  link.href = `${errors}#${code}`;
+  link.textContent = `What ${code} means`;
+  return [". ", link];
+}
+
 async function send(operation, path, options, line, answer) {
   line.textContent = "Sending…";
   const started = performance.now();
@@ -137,8 +147,9 @@ async function send(operation, path, options, line, answer) {
       + `. Request ${response.headers.get("X-Request-Id")}`;
     answer.textContent = text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}\n…` : text;
     answer.parentElement.hidden = false;
+    if (!response.ok) line.append(...explained(text, line.closest("form").dataset.errors));
   } catch {
-    line.textContent = "The request did not arrive, or its answer was lost. A repeat with the same Idempotency-Key would be harmless; this page makes a new one for each try.";
+    line.textContent = "The request did not arrive, or its response was lost. A repeat with the same Idempotency-Key would be harmless; this page makes a new one for each try.";
   }
 }
 

@@ -160,6 +160,18 @@ class TestTry:
 
         expect(shown.locator("[data-line]")).to_contain_text(re.compile(r"^404"))
         expect(shown.locator("[data-answer]")).to_contain_text('"code": "not_found"')
+        link = shown.get_by_role("link", name="What not_found means")
+        expect(link).to_have_attribute("href", "/docs/errors#not_found")
+
+    def test_asks_for_an_id_with_a_placeholder(self, visit):
+        visitor = visit()
+        visitor.goto("/docs/api/payments")
+        shown = operation(visitor.page, "payment_retrieve")
+
+        shown.get_by_role("button", name="Try it").click()
+
+        expect(shown.get_by_label("payment_id")).to_have_value("")
+        expect(shown.get_by_label("payment_id")).to_have_attribute("placeholder", "pay_…")
 
 
 class TestKeyboard:
@@ -202,6 +214,24 @@ class TestKeyboard:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_is_wrong(visit, scheme, viewport):
     assert looked_at(visit(scheme=scheme, viewport=viewport), PATHS) == {}
+
+
+COVERED = """() => [...document.querySelectorAll(".snippet-box")].filter((box) => {
+  const button = box.querySelector("button").getBoundingClientRect();
+  const text = document.createRange();
+  text.selectNodeContents(box.querySelector("code"));
+  return [...text.getClientRects()].some((line) => line.width && line.top < button.bottom - 1
+    && line.bottom > button.top + 1 && line.left < button.right && line.right > button.left);
+}).map((box) => box.innerText.slice(0, 60))"""
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+def test_no_copy_button_covers_code(visit, viewport):
+    visitor = visit(viewport=viewport)
+    for path in (*PATHS, "/docs", "/docs/guide", "/docs/webhooks"):
+        visitor.goto(path)
+        assert visitor.page.locator(".snippet-box").count() > 0 or path not in PATHS
+        assert visitor.page.evaluate(COVERED) == [], path
 
 
 @pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])

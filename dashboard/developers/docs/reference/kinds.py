@@ -207,7 +207,8 @@ def _rules(node: Schema) -> Iterator[str]:
     if node.get("uniqueItems"):
         yield "each once"
     pattern = node.get("pattern", "")
-    if pattern and len(pattern) <= _PATTERN_MAX and pattern not in _NOISE:
+    is_described = bool(node.get("description"))
+    if pattern and not is_described and len(pattern) <= _PATTERN_MAX and pattern not in _NOISE:
         yield f"matches `{pattern}`"
     if node.get("default") not in (None, ""):
         yield f"`{_literal(node['default'])}` unless given"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
+from typing import Any
 
 import pytest
 
 from common.errors import DomainError
+from config import api_v1
 from config.openapi_summaries import SUMMARIES
 from dashboard.developers.docs.reference.kinds import DEPTH_MAX, Kinds
 from dashboard.developers.docs.reference.reading import Reader, reference
@@ -140,8 +143,16 @@ class TestReference:
             assert found == fields
 
     def test_names_the_scope_that_the_view_asks_for(self, known):
-        assert by_id(known, "payment_create").scope == "payments:write"
-        assert by_id(known, "fundingSource_list").scope == "sources:read"
+        asked = {}
+        for pattern in api_v1.urlpatterns:
+            path = "/api/v1/" + re.sub(r"<\w+:(\w+)>", r"{\1}", str(pattern.pattern))
+            view: Any = pattern.callback
+            for method, action in view.actions.items():
+                asked[path, method.upper()] = view.cls.scopes[action]
+
+        shown_scopes = {(one.path, one.method): one.scope for one in shown(known)}
+
+        assert {place: asked.get(place) for place in shown_scopes} == shown_scopes
 
     def test_titles_all_operations_and_no_others(self, known):
         assert SUMMARIES.keys() == {one.id for one in shown(known)}
@@ -197,6 +208,13 @@ class TestKind:
 
     def test_says_which_fields_exclude_each_other(self, known):
         assert by_id(known, "payment_create").one_of == ("recipient", "recipientId")
+
+    def test_has_a_pattern_only_where_nothing_describes_it(self):
+        kinds = Kinds({})
+        bare = {"type": "string", "pattern": "^[0-9]{9}$"}
+
+        assert kinds.of(bare).rules == ("matches `^[0-9]{9}$`",)
+        assert kinds.of({**bare, "description": "Nine digits."}).rules == ()
 
     def test_has_the_default(self, known):
         assert "`standard` unless given" in self.kind(known, "topUp_create", "speed").rules
