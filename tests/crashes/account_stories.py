@@ -350,6 +350,8 @@ EXEMPT = {
     "join/<str:token>": "is the page with a slash at its end",
     "healthz": "reads",
     "readyz": "reads",
+    "schema": "reads",
+    "api/docs": "leads to the reference",
     "^api(?:/|$)": "no such address",
     "": "no such address",
     "admin:index": "reads",

@@ -14,10 +14,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
-from django.db import connection as django_connection
+from django.conf import settings
 from psycopg import Connection
 
 from common.engine.postgresql import direct, fast, prepared
+from tests.settings import TEST_SUPERUSER
 
 _WAIT_MS = 5000
 _END = "SELECT pg_terminate_backend(%s)"
@@ -90,7 +91,7 @@ def end(connection: Connection[Any]) -> None:
     closing = select.poll()
     closing.register(connection.fileno(), select.POLLRDHUP)  # its last act is to close the socket
     try:
-        _elsewhere().execute(_END, (connection.info.backend_pid,))
+        _elsewhere(connection).execute(_END, (connection.info.backend_pid,))
     except psycopg.Error as error:  # the product must not take it for its own
         raise AssertionError(f"the bomb does not work: {error}") from error
     assert closing.poll(_WAIT_MS), "the server's process did not end"
@@ -114,14 +115,18 @@ class _Elsewhere:
     connection: psycopg.Connection[Any] | None = None
 
 
-def _elsewhere() -> psycopg.Connection[Any]:
+def _elsewhere(connection: Connection[Any]) -> psycopg.Connection[Any]:
     """A connection of our own to the same server, outside of every test database.
 
     It belongs to the superuser, who alone may end what each of the product's logins has begun.
     """
     if _Elsewhere.connection is None or _Elsewhere.connection.closed:
-        asked = django_connection.get_connection_params()
-        names = ("host", "port", "user", "password")
-        told = {name: asked[name] for name in names if asked.get(name)}
-        _Elsewhere.connection = psycopg.connect(**told, dbname="postgres", autocommit=True)
+        _Elsewhere.connection = psycopg.connect(
+            host=connection.info.host,
+            port=connection.info.port,
+            user=TEST_SUPERUSER,
+            password=settings.DATABASES["default"]["PASSWORD"],
+            dbname="postgres",
+            autocommit=True,
+        )
     return _Elsewhere.connection
