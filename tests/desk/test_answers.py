@@ -185,7 +185,7 @@ def test_the_banks_own_answer_makes_it_void(desk, kim, file):
     ("changes", "words"),
     [
         ({"verdict": ""}, "required"),
-        ({"verdict": "maybe"}, "valid choice"),
+        ({"verdict": "maybe"}, "is not one of the choices"),
         ({"said_by": ""}, "required"),
         ({"reason": ""}, "required"),
         ({"verdict": "rejected"}, "by which code"),
