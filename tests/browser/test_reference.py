@@ -88,6 +88,7 @@ class TestKey:
             ("bal_test_short", "This is not a whole test key."),
             ("<b>x</b>", "This is not a whole test key."),
         ],
+        ids=["live", "short", "markup"],  # the first text is another one in each process
     )
     def test_is_no_other_text(self, visit, text, said):
         visitor = visit()
