@@ -114,7 +114,8 @@ def _approvers_of(payments: Collection[Payment]) -> dict[str, list[str]]:
 
 def _last_owners(payments: Collection[Payment]) -> dict[str, str]:
     """The address of the owner who decides each of these payments although they made it, by the
-    payment's id. Nobody else is left who approves, and they could order it anew.
+    payment's id. The caller has seen that nobody else is left who approves; they could order it
+    anew.
 
     That is so for what people are asked about, from the order on or since somebody left whose word
     it may have been (decision 0196), and for what the owner pays by a key that they took over: its
@@ -125,17 +126,17 @@ def _last_owners(payments: Collection[Payment]) -> dict[str, str]:
     owners = tenants.people_in(tenant_ids={p.tenant_id for p in payments}, roles=(Role.OWNER,))
     keys = {p.created_by_id for p in payments if p.created_by_type == ActorType.API_KEY}
     takers = persons.takers(keys) if keys else {}
-    found = {}
-    for payment in payments:
-        for person, email in owners.get(payment.tenant_id, ())[:1]:
-            if payment.needs_approval or takers.get(payment.created_by_id) == person:
-                found[payment.pk] = email
-    return found
+    return {
+        payment.pk: email
+        for payment in payments
+        for person, email in owners.get(payment.tenant_id, ())
+        if payment.needs_approval or takers.get(payment.created_by_id) == person
+    }
 
 
 def _whose(payment: Payment, by: Approver) -> str:
     """Why this person, who made the payment, does not approve it."""
-    if _last_owners([payment]).get(payment.pk) == by.email:
+    if approvers(payment) == [by.email]:
         return (
             "You made this payment, or had the API key that made it, and others could approve it"
             " until a short time ago. You can approve it a day after the last of them left."
@@ -147,7 +148,7 @@ def _is_left_alone(payment: Payment, by: Approver, now: datetime) -> bool:
     """Whether this person decides a payment that they made, and nobody beside them could be asked
     for a day."""
     person = persons.behind(by.actor)
-    if person is None or _last_owners([payment]).get(payment.pk) != by.email:
+    if person is None or approvers(payment) != [by.email]:
         return False
     return exemption.is_lone_owner(tenant_id=payment.tenant_id, person=person, now=now)
 
