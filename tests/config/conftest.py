@@ -7,11 +7,17 @@ import os
 import sys
 
 import pytest
+import structlog
 
 
 @pytest.fixture
 def start(monkeypatch):
-    """Read the settings as a process does that has these variables and no others."""
+    """Read the settings as a process does that has these variables and no others.
+
+    They set up structlog anew, and loggers that are in use already would no longer follow it: then
+    tests that come later in this process could not capture what is logged.
+    """
+    configured = structlog.get_config()
 
     def read(**variables):
         for name in list(os.environ):
@@ -22,4 +28,5 @@ def start(monkeypatch):
             monkeypatch.delitem(sys.modules, name)
         return importlib.import_module("config.settings")
 
-    return read
+    yield read
+    structlog.configure(**configured)
