@@ -13,11 +13,12 @@ from common.money import CURRENCY
 
 # Times never go back along the numbers, so a binary search over the numbers finds each moment. One
 # statement.
-CLOSINGS = """
+_CLOSINGS = """
 SELECT
-    coalesce(last.sequence, 0),
-    coalesce(line.available_after, 0),
-    coalesce(line.locked_after, 0)
+    asked.position,
+    coalesce(last.sequence, 0) AS sequence,
+    coalesce(line.available_after, 0) AS available,
+    coalesce(line.locked_after, 0) AS locked
 FROM unnest(%(moments)s::timestamptz[]) WITH ORDINALITY AS asked (at, position)
 LEFT JOIN LATERAL (
     WITH RECURSIVE search (low, high) AS (
@@ -40,8 +41,25 @@ LEFT JOIN LATERAL (
 ) AS last ON true
 LEFT JOIN balance_transaction AS line
     ON line.tenant_id = %(tenant_id)s AND line.sequence = last.sequence
-ORDER BY asked.position
 """
+CLOSINGS = f"""
+SELECT sequence, available, locked FROM ({_CLOSINGS}) AS found ORDER BY position
+"""  # noqa: S608  # our own text
+
+# Beside each closing what was added since the one before it, and not by payments that came back.
+COURSE = f"""
+WITH found AS MATERIALIZED ({_CLOSINGS}),
+spans AS (SELECT *, lag(sequence) OVER (ORDER BY position) AS before FROM found)
+SELECT sequence, available, locked, (
+    SELECT coalesce(sum(line.available_delta), 0)::bigint
+    FROM balance_transaction AS line
+    WHERE line.tenant_id = %(tenant_id)s
+        AND line.type IN ('credit', 'debit')
+        AND line.sequence > spans.before AND line.sequence <= spans.sequence
+        AND line.source_type <> %(spending)s
+)
+FROM spans ORDER BY position
+"""  # noqa: S608  # our own text
 
 # There are few credits and debits among locks and settlements, and they have an index of their own.
 BROUGHT_IN = """
@@ -75,6 +93,28 @@ def closings(*, tenant_id: str, moments: Sequence[datetime]) -> list[Closing]:
     with connection.cursor() as cursor:
         cursor.execute(CLOSINGS, values)
         return [Closing(*row) for row in cursor.fetchall()]
+
+
+@dataclass(frozen=True)
+class Stretch(Closing):
+    """A closing; `added` is what came in since the one before it, in cents, less what was taken
+    back, and without what the spending itself brought back."""
+
+    added: int = 0
+
+
+def course(*, tenant_id: str, moments: Sequence[datetime], spending: str) -> list[Stretch]:
+    """`closings` with what was `added` before each; nothing before the first. `spending` is the
+    kind of source that takes money out and may bring it back. One query."""
+    values: dict[str, Any] = {
+        "tenant_id": tenant_id,
+        "currency": CURRENCY,
+        "moments": list(moments),
+        "spending": spending,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(COURSE, values)
+        return [Stretch(*row) for row in cursor.fetchall()]
 
 
 def brought_in(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import F, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import TruncDate
 
 from balance import selectors as ledger
 from common import crypto
-from common.days import start_of_month
+from common.days import EASTERN, start_of_month
 from common.errors import NotFound
 from common.ids import is_id
 from funding.agreements import NEW_ACCOUNT
@@ -24,6 +25,7 @@ from funding.models import (
     AutoFundingConfig,
     AutoFundingDecision,
     DebitAuthorization,
+    DecisionOutcome,
     DepositEntry,
     FundingEvent,
     FundingMethod,
@@ -256,6 +258,16 @@ def auto_funding(*, tenant_id: str, now: datetime) -> AutoFunding:
 def decisions(*, tenant_id: str) -> QuerySet[AutoFundingDecision]:
     """The decision log of the tenant's auto-funding."""
     return AutoFundingDecision.objects.filter(tenant_id=tenant_id)
+
+
+def fired_by_day(*, tenant_id: str, since: datetime) -> dict[date, int]:
+    """The cents that auto-funding began to add since then, by the Eastern day on which it fired.
+    One query."""
+    fired = decisions(tenant_id=tenant_id).filter(
+        outcome=DecisionOutcome.FIRED, created_at__gte=since
+    )
+    by_day = fired.annotate(day=TruncDate("created_at", tzinfo=EASTERN)).values("day")
+    return dict(by_day.annotate(cents=Sum("amount")).values_list("day", "cents"))
 
 
 def funded_automatically(*, tenant_id: str, now: datetime, apart_from: str = "") -> int:

@@ -169,9 +169,14 @@ def make_funding(
         method=method,
         trigger=trigger,
         created_by_type=SYSTEM.type,
-        expected_availability_date=NOW.date(),
         network="sandbox",
-        **{"created_at": NOW, "updated_at": NOW, f"{status}_at": NOW, **fields},
+        **{
+            "created_at": NOW,
+            "updated_at": NOW,
+            f"{status}_at": NOW,
+            "expected_availability_date": NOW.date(),
+            **fields,
+        },
     )
 
 

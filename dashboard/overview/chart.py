@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from balance import history
 from common import days
+from dashboard.overview import runway
+from dashboard.overview.runway import Runway
 from dashboard.templatetags.ballast import money
+from funding import selectors as funding
+from funding.models import AutoFundingConfig
+from payments.models import SOURCE_TYPE as PAYMENT
 
 SPANS = (7, 30, 90)
 WIDTH, HEIGHT = 720, 200
@@ -17,11 +22,14 @@ _NICE = (100, 200, 250, 500)
 
 @dataclass(frozen=True)
 class Day:
-    """The balance at the end of a day (today: now), in cents; `left` is where its strip begins."""
+    """The balance at the end of a day (today: now), in cents; `x` and `y` are its point. `fired`:
+    the cents that auto-funding began to add on it."""
 
     day: date
     available: int
-    left: float
+    x: float
+    y: float
+    fired: int = 0
 
 
 @dataclass(frozen=True)
@@ -30,7 +38,6 @@ class Chart:
 
     span: int
     days: list[Day]
-    strip: float
     line: str
     area: str
     zero_y: float
@@ -39,6 +46,12 @@ class Chart:
     ticks: list[str]
     lowest: Day
     highest: Day
+    runway: Runway | None = None
+
+    @property
+    def fired(self) -> list[Day]:
+        """The days on which auto-funding fired."""
+        return [row for row in self.days if row.fired]
 
     @property
     def is_empty(self) -> bool:
@@ -55,35 +68,58 @@ def chosen_span(text: str) -> int:
     return next((size for size in SPANS if text == str(size)), 30)
 
 
-def chart(*, tenant_id: str, threshold: int | None, span: int, now: datetime) -> Chart:
-    """The last `span` Eastern days. One query, whatever happened in them."""
-    period = days.last_days(now, span)
+def chart(*, tenant_id: str, config: AutoFundingConfig, span: int, now: datetime) -> Chart:
+    """The last `span` Eastern days. One query, whatever happened in them, and one for what
+    auto-funding did if it did anything."""
+    # The whole days of the runway and the end of the one before them, and today.
+    period = days.last_days(now, max(span, runway.DAYS + 2))
     ends = [days.start_of(day + timedelta(days=1)) for day in period[:-1]]
-    closings = history.closings(tenant_id=tenant_id, moments=[*ends, now + timedelta(seconds=1)])
-    amounts = [closing.available for closing in closings]
-    return draw(period, amounts, threshold=threshold)
+    moments = [*ends, now + timedelta(seconds=1)]
+    course = history.course(tenant_id=tenant_id, moments=moments, spending=PAYMENT)
+    amounts = [end.available for end in course]
+    drawn = draw(
+        period[-span:],
+        amounts[-span:],
+        threshold=config.low_balance_threshold if config.enabled else None,
+        fired=_fired(config, since=days.start_of(period[-span])),
+    )
+    whole = course[-runway.DAYS - 2 : -1]
+    lasts = runway.runway(whole, available=amounts[-1], today=period[-1])
+    return replace(drawn, runway=lasts)
 
 
-def draw(period: Sequence[date], amounts: Sequence[int], *, threshold: int | None) -> Chart:
+def _fired(config: AutoFundingConfig, *, since: datetime) -> Mapping[date, int]:
+    """Cents that auto-funding began to add, by Eastern day. One query, none if it did not."""
+    last = config.last_triggered_at
+    if last is None or last < since:
+        return {}
+    return funding.fired_by_day(tenant_id=config.tenant_id, since=since)
+
+
+def draw(
+    period: Sequence[date],
+    amounts: Sequence[int],
+    *,
+    threshold: int | None,
+    fired: Mapping[date, int] | None = None,
+) -> Chart:
     """The drawing of one amount a day, in cents."""
     top = _round_up(max(*amounts, threshold or 0, 1))
     bottom = -_round_up(-min(amounts)) if min(amounts) < 0 else 0
-    strip = WIDTH / len(period)
+    strip, by_day = WIDTH / len(period), fired or {}
 
     def y(amount: int) -> float:
         return round(HEIGHT * (top - amount) / (top - bottom), 1)
 
     rows = [
-        Day(day, amount, round(place * strip, 1))
+        Day(day, amount, round((place + 0.5) * strip, 1), y(amount), by_day.get(day, 0))
         for place, (day, amount) in enumerate(zip(period, amounts, strict=True))
     ]
-    points = [(round(row.left + strip / 2, 1), y(row.available)) for row in rows]
-    points = [(0, points[0][1]), *points, (WIDTH, points[-1][1])]
-    line = " ".join(f"{x},{y}" for x, y in points)
+    points = [(0, rows[0].y), *((row.x, row.y) for row in rows), (WIDTH, rows[-1].y)]
+    line = " ".join(f"{across},{down}" for across, down in points)
     return Chart(
         span=len(period),
         days=rows,
-        strip=round(strip, 1),
         line=line,
         area=f"0,{y(0)} {line} {WIDTH},{y(0)}",
         zero_y=y(0),

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 
+from django.db.models import Q
 from django.urls import reverse
 
+from common.days import day_of
 from dashboard.funding.lines import funding_line
+from dashboard.funding.methods import TEXTS as FUNDING_TEXTS
+from dashboard.overview.unsettled import Unsettled, due_dates, unsettled
 from dashboard.payments.lines import payment_line
+from dashboard.payments.methods import TEXTS as PAYMENT_TEXTS
 from dashboard.shell import stops
 from dashboard.shell.badges import Badge
 from dashboard.shell.stops import Stops
 from funding import selectors as funding
 from funding.models import FundingTransaction
+from funding.states import FundingStatus
 from payments import selectors as payments
 from payments.models import Payment
+from payments.states import PaymentStatus
 
 
 @dataclass(frozen=True)
@@ -30,15 +38,52 @@ class Flight:
     at: datetime
 
 
-def flights(*, tenant_id: str, most: int, stopped: Stops) -> list[Flight]:
-    """The newest transfers under way. Two queries."""
-    coming = funding.in_flight(tenant_id=tenant_id)[:most]
-    going = payments.open_payments(tenant_id=tenant_id)[:most]
+@dataclass(frozen=True)
+class OnItsWay:
+    """The newest transfers under way, and what all of them come to, by when it is expected."""
+
+    flights: list[Flight]
+    unsettled: list[Unsettled]
+
+
+def on_its_way(*, tenant_id: str, most: int, stopped: Stops, now: datetime) -> OnItsWay:
+    """At most `most` transfers. Two queries."""
+    coming, going = _coming_rows(tenant_id, stopped, most), _going_rows(tenant_id, stopped, most)
     found = [
         *(_coming(row, stops.BADGE if stopped.funding else None) for row in coming),
         *(_going(row, is_stopped=bool(stopped.payments)) for row in going),
     ]
-    return sorted(found, key=lambda flight: flight.at, reverse=True)[:most]
+    sums = [
+        unsettled(rows[0].due_dates, way=way, today=day_of(now))
+        for rows, way in ((coming, "in"), (going, "out"))
+        if rows
+    ]
+    newest = sorted(found, key=lambda flight: flight.at, reverse=True)[:most]
+    return OnItsWay(newest, sums)
+
+
+def _coming_rows(tenant_id: str, stopped: Stops, most: int) -> list[Any]:
+    """The newest, each with the `due_dates` of all. `FundingLine.expected_on` says when a date is
+    promised; this says the same to the database."""
+    rows = funding.in_flight(tenant_id=tenant_id)
+    promised = Q(status__in=(FundingStatus.PENDING, FundingStatus.IN_TRANSIT))
+    if not stopped.funding:
+        promised |= Q(status=FundingStatus.RESERVED, held_at=None)
+    promised &= ~Q(method__in=FUNDING_TEXTS.undated())
+    sums = due_dates(rows, column="expected_availability_date", promised=promised)
+    return list(rows.annotate(due_dates=sums)[:most])
+
+
+def _going_rows(tenant_id: str, stopped: Stops, most: int) -> list[Any]:
+    """As `_coming_rows`, by `PaymentLine.expected_on`."""
+    rows = payments.open_payments(tenant_id=tenant_id)
+    promised = Q(status=PaymentStatus.PROCESSING)
+    if not stopped.payments:
+        free = Q(status=PaymentStatus.CREATED, held_at=None, held_back_at=None)
+        promised |= free & ~payments.AWAITS_APPROVAL
+    promised &= ~Q(method__in=PAYMENT_TEXTS.undated())
+    sums = due_dates(rows, column="expected_arrival_date", promised=promised)
+    return list(rows.annotate(due_dates=sums)[:most])
 
 
 def _coming(row: FundingTransaction, stopped: Badge | None) -> Flight:

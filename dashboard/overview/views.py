@@ -73,14 +73,16 @@ def _live(tenant: Tenant, config: AutoFundingConfig, now: datetime) -> dict[str,
         "items": attention.items(tenant_id=tenant_id, now=now, rule=rule, stopped=stopped),
         "auto_funding": state,
         "recent": statement_lines.lines(tenant_id=tenant_id, rows=recent.rows),
-        "in_flight": in_flight.flights(tenant_id=tenant_id, most=_RECENT, stopped=stopped),
+        "in_flight": in_flight.on_its_way(
+            tenant_id=tenant_id, most=_RECENT, stopped=stopped, now=now
+        ),
     }
 
 
 def _chart(request: PageRequest, config: AutoFundingConfig, now: datetime) -> dict[str, Any]:
     drawn = chart.chart(
         tenant_id=request.access.tenant.pk,
-        threshold=config.low_balance_threshold if config.enabled else None,
+        config=config,
         span=chart.chosen_span(request.GET.get("days", "")),
         now=now,
     )

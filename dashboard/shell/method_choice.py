@@ -55,6 +55,10 @@ class MethodTexts:
     def soon(self, name: str) -> str:
         return self._of(name).soon
 
+    def undated(self) -> list[str]:
+        """The methods for which no date says when the money is there."""
+        return [name for name, text in self._texts.items() if text.soon]
+
     def choices(
         self,
         *,

@@ -8,7 +8,7 @@ import pytest
 
 from balance import history
 from balance import services as ledger
-from balance.history import Closing
+from balance.history import Closing, Stretch
 from tests.balance.builders import fund, movement
 from tests.builders import NOW
 
@@ -49,6 +49,40 @@ class TestClosings:
 
         with django_assert_num_queries(1):
             closings(acme, *(NOW + DAY * day for day in range(90)))
+
+
+class TestCourse:
+    def course(self, tenant):
+        return history.course(
+            tenant_id=tenant.pk, moments=[NOW + DAY * day for day in range(4)], spending="payment"
+        )
+
+    def test_says_what_was_added_before_each_closing_and_not_before_the_first(self, acme, rival):
+        fund(acme, 900, now=NOW - DAY)
+        fund(acme, 500, now=NOW)
+        ledger.lock(**movement(acme, 200, now=NOW))
+        fund(rival, 77, now=NOW)
+        fund(acme, 30, now=NOW + DAY)
+        ledger.debit(**movement(acme, 400, now=NOW + DAY, source_type="funding_transaction"))
+
+        assert self.course(acme) == [
+            Stretch(1, 900),
+            Stretch(3, 1_200, 200, added=500),
+            Stretch(5, 830, 200, added=-370),
+            Stretch(5, 830, 200),
+        ]
+
+    def test_does_not_count_what_the_spending_brought_back(self, acme):
+        fund(acme, 900, now=NOW - DAY)
+        ledger.credit(**movement(acme, 50, now=NOW))
+
+        assert [end.added for end in self.course(acme)] == [0, 0, 0, 0]
+
+    def test_costs_one_query(self, acme, django_assert_num_queries):
+        fund(acme, 100)
+
+        with django_assert_num_queries(1):
+            self.course(acme)
 
 
 class TestBroughtIn:

@@ -6,6 +6,7 @@ import pytest
 
 from approvals import selectors
 from balance import services as ledger
+from common import days
 from common.clock import utc_now
 from dashboard.auto_funding import state as auto_funding
 from funding.models import AutoFundingConfig, Confirmation, FundingSource
@@ -49,6 +50,35 @@ class TestOverview:
         assert f'href="/dashboard/payments/{going.pk}">−$40.00</a>' in content
         assert "to Supplier LLC" in content
         assert "777.00" not in content
+
+    def test_says_how_long_the_balance_lasts_and_does_not_promise_it(self, acme, dana_browser):
+        now = utc_now()
+        fund(acme, 100_000, now=now - timedelta(days=4))
+        for back in (4, 3, 2, 1):
+            ledger.lock(**movement(acme, 10_000, now=now - timedelta(days=back)))
+
+        content = " ".join(dana_browser.get("/dashboard/").content.decode().split())
+
+        until = days.day_of(now) + timedelta(days=6)
+        assert (
+            f"your balance lasts <strong>6 days, until {until:%b} {until.day}</strong>" in content
+        )
+        assert "You spent $100.00 a day on average in the last 4 days." in content
+        assert "this is no promise" in content
+
+    def test_says_what_is_not_settled_yet_and_when_it_will_be(self, acme, dana_browser):
+        due = days.day_of(utc_now()) + timedelta(days=2)
+        make_funding(
+            acme,
+            make_source(acme),
+            status=FundingStatus.PENDING,
+            expected_availability_date=due,
+        )
+
+        content = " ".join(dana_browser.get("/dashboard/").content.decode().split())
+
+        assert "Not settled yet, coming in" in content
+        assert f"expected {due:%b} {due.day} </span>" in content
 
     def test_warns_when_a_bank_took_money_back(self, acme, dana_browser):
         ledger.debit(**movement(acme, 5_000))
@@ -107,7 +137,8 @@ class TestChart:
         content = dana_browser.get(f"/dashboard/?days={text}").content.decode()
 
         assert f"Available balance, last {span} days" in content
-        assert content.count('class="chart__day"') == span
+        assert f'max="{span - 1}"' in content
+        assert content.count('<td class="number amount">') == span
 
     def test_leaves_out_a_threshold_that_is_off(self, acme, dana_browser):
         make_auto_funding(acme, enabled=False)
