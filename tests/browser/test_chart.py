@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 
 import pytest
@@ -128,7 +127,3 @@ def test_the_chart_has_no_barrier(visit, dana, spending, viewport, scheme):
 
     assert visitor.barriers() == []
     assert visitor.sideways_scroll() <= 0
-    if folder := os.environ.get("KE_SHOTS"):
-        visitor.page.screenshot(
-            path=f"{folder}/ov-{scheme}-{viewport['width']}.png", full_page=True
-        )

@@ -17,10 +17,11 @@ from tests.builders import NOW, make_funding, make_source
 from tests.payments.builders import fund, pay
 
 TODAY = date(2026, 11, 20)
-FRIDAY, MONDAY = date(2026, 11, 20), date(2026, 11, 23)
+MONDAY = date(2026, 11, 23)
+NOTHING_STOPPED = Stops()
 
 
-def sums_of(tenant, *, stopped=Stops(), most=8):  # noqa: B008  # it is frozen
+def sums_of(tenant, *, stopped=NOTHING_STOPPED, most=8):
     found = in_flight.on_its_way(tenant_id=tenant.pk, most=most, stopped=stopped, now=NOW)
     return {one.way: one for one in found.unsettled}
 
