@@ -21,6 +21,11 @@ def canonical(number: str) -> str:
     return "".join(each.upper() if "a" <= each <= "z" else each for each in number if each != " ")
 
 
+def is_same(one: str, other: str) -> bool:
+    """Whether two spellings are of one account's number."""
+    return _plain(one) == _plain(other)
+
+
 def all_of(number: str) -> tuple[str, ...]:
     """What the account may be called after: one form for all spellings first, then the spellings
     that earlier releases took for accounts of their own.
@@ -29,9 +34,13 @@ def all_of(number: str) -> tuple[str, ...]:
     where they are given again.
     """
     given = canonical(number)
-    first = given.replace("-", "")
+    first = _plain(number)
     former = (each for form in (first, given) for each in _cases(form))
     return tuple(dict.fromkeys((first, number, *former)))
+
+
+def _plain(number: str) -> str:
+    return canonical(number).replace("-", "")
 
 
 def _cases(form: str) -> Iterator[str]:

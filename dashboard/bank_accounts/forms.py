@@ -12,7 +12,7 @@ from common.forms import TextField
 from dashboard.shell import refusals
 from dashboard.shell.form_tokens import OnceForm
 from funding import errors
-from networks import bank_details
+from networks import bank_details, spellings
 from networks.bank_details import HOLDER_NAME_MAX
 from networks.base import AccountType, HolderType
 
@@ -75,6 +75,13 @@ class BankAccountForm(forms.Form):
         help_text="We encrypt it right away and only ever show its last digits.",
         error_messages={"required": "Enter the account number."},
     )
+    account_number_again = forms.CharField(
+        label="Account number again",
+        max_length=34,
+        widget=_Unrepeated(attrs={"autocomplete": "off"}),
+        help_text="Banks go by the number, not by the name. Typing it twice catches a typo.",
+        error_messages={"required": "Enter the account number a second time."},
+    )
     account_type = forms.ChoiceField(
         label="Account type", choices=[(kind.value, kind.value.title()) for kind in AccountType]
     )
@@ -97,6 +104,22 @@ class BankAccountForm(forms.Form):
         with refusals.of_this_field():
             number = "".join(self.cleaned_data["account_number"].split())
             return bank_details.checked_account_number(number)
+
+    def clean_account_number_again(self) -> str:
+        """Compared only with a number that could be an account's; a wrong one has its own error.
+        Blanks, hyphens and the case of letters tell no accounts apart."""
+        number = self.cleaned_data.get("account_number")
+        again = "".join(self.cleaned_data["account_number_again"].split())
+        if number and not spellings.is_same(number, again):
+            raise forms.ValidationError(
+                "This is not the number you entered above. Enter both again."
+            )
+        return again
+
+    def clean(self) -> dict[str, Any]:
+        """The details of one account: the second typing has done its work."""
+        self.cleaned_data.pop("account_number_again", None)
+        return self.cleaned_data
 
 
 class PickerForm(forms.Form):

@@ -60,7 +60,7 @@ def bank_accounts(request: PageRequest) -> HttpResponse:
     return render(request, "dashboard/bank_accounts/list.html", values)
 
 
-@sensitive_post_parameters("account_number")
+@sensitive_post_parameters("account_number", "account_number_again")
 @require_http_methods(["GET", "HEAD", "POST"])
 @tenant_form(*MONEY)
 @sensitive_variables()

@@ -39,7 +39,7 @@ def recipients(request: PageRequest) -> HttpResponse:
     return render(request, "dashboard/recipients/list.html", values)
 
 
-@sensitive_post_parameters("account_number")
+@sensitive_post_parameters("account_number", "account_number_again")
 @require_http_methods(["GET", "HEAD", "POST"])
 @tenant_form(*MONEY, needs_proof=True)
 @sensitive_variables()

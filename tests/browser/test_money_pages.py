@@ -90,7 +90,7 @@ class TestTyping:
         asked = []
         visitor.page.on("request", lambda request: asked.append(request))
 
-        visitor.page.get_by_label("Account number").fill("000123456789")
+        visitor.page.get_by_label("Account number", exact=True).fill("000123456789")
         visitor.page.get_by_label("Routing number").press_sequentially("021000021")
 
         visitor.page.get_by_text("JPMorgan Chase").wait_for()

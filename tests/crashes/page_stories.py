@@ -40,6 +40,7 @@ ACCOUNT = {
     "holder_name": "Acme Inc",
     "routing_number": "021000021",
     "account_number": "000123456789",
+    "account_number_again": "000123456789",
     "account_type": "checking",
     "holder_type": "business",
 }

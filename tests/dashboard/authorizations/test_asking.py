@@ -218,6 +218,7 @@ class TestAnAccountThatIsAdded:
             "holder_name": "Jo Doe",
             "routing_number": "021000021",
             "account_number": "000123456789",
+            "account_number_again": "000123456789",
             "account_type": "checking",
             "holder_type": "individual",
             **changes,

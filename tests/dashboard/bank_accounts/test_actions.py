@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from funding.models import FundingSource
@@ -25,10 +27,24 @@ def details(tenant, **fields):
         "holder_name": "Acme Inc",
         "routing_number": "021000021",
         "account_number": "000123456789",
+        "account_number_again": "000123456789",
         "account_type": "checking",
         "holder_type": "business",
         **fields,
     }
+
+
+def post(browser, typed):
+    """The page that refuses what was typed into the form."""
+    response = browser.post(f"{ROOT}/enter", typed)
+    assert response.status_code == 422
+    return response.content.decode()
+
+
+def error_of(page, field):
+    """What the page says beside this field."""
+    [said] = re.findall(rf'id="id_{field}_error">([^<]*)<', page)
+    return said
 
 
 class TestByHand:
@@ -74,6 +90,50 @@ class TestByHand:
         response = dana_browser.post(f"{ROOT}/enter", details(acme, routing_number="1"))
 
         assert b"000123456789" not in response.content
+
+    def test_refuses_two_numbers_that_differ_and_repeats_neither(self, acme, dana_browser):
+        page = post(dana_browser, details(acme, account_number_again="000123456798"))
+
+        assert "This is not the number you entered above." in error_of(page, "account_number_again")
+        assert "id_account_number_error" not in page
+        assert "0001234567" not in page
+        assert not FundingSource.objects.exists()
+
+    def test_asks_for_the_number_a_second_time(self, acme, dana_browser):
+        page = post(dana_browser, details(acme, account_number_again=" "))
+
+        assert error_of(page, "account_number_again") == "Enter the account number a second time."
+        assert not FundingSource.objects.exists()
+
+    @pytest.mark.parametrize("number", ["12", "4111111111111111"])
+    def test_a_wrong_number_is_not_called_different_as_well(self, acme, dana_browser, number):
+        page = post(dana_browser, details(acme, account_number=number))
+
+        assert error_of(page, "account_number")
+        assert "id_account_number_again_error" not in page
+
+    @pytest.mark.parametrize(
+        ("number", "again"),
+        [
+            ("000123456789", " 0001 2345 6789\u00a0"),
+            ("000-123-456789", "000123456789"),
+            ("0001 23456789", "0001-2345-6789"),
+            ("ab00123456", "AB00 123456"),
+        ],
+    )
+    def test_takes_one_number_in_two_spellings(self, acme, dana_browser, number, again):
+        typed = details(acme, account_number=number, account_number_again=again)
+
+        dana_browser.post(f"{ROOT}/enter", typed)
+
+        kept = FundingSource.objects.get().in_clear().account_number
+        assert kept == number.replace(" ", "").upper()
+
+    def test_leading_zeros_tell_accounts_apart(self, acme, dana_browser):
+        page = post(dana_browser, details(acme, account_number_again="123456789"))
+
+        assert error_of(page, "account_number_again")
+        assert not FundingSource.objects.exists()
 
     def test_twice_is_refused_the_second_time(self, acme, source, dana_browser):
         response = dana_browser.post(f"{ROOT}/enter", details(acme))

@@ -25,6 +25,7 @@ def filled(tenant, **fields):
         "holder_name": "Supplier LLC",
         "routing_number": "021000021",
         "account_number": "000123456789",
+        "account_number_again": "000123456789",
         "account_type": "checking",
         "holder_type": "business",
         "nickname": "",
@@ -85,6 +86,23 @@ class TestAdd:
         assert response.status_code == 422
         assert f"id_{field}_error" in response.content.decode()
         assert "000123456789" not in response.content.decode()
+
+    def test_refuses_two_numbers_that_differ_and_repeats_neither(self, acme, dana_browser):
+        typed = filled(acme, account_number_again="000123456798")
+
+        response = dana_browser.post(f"{PATH}/new", typed)
+
+        content = response.content.decode()
+        assert response.status_code == 422
+        assert "This is not the number you entered above." in content
+        assert "id_account_number_again_error" in content
+        assert "0001234567" not in content
+        assert not Recipient.objects.exists()
+
+    def test_takes_one_number_in_two_spellings(self, acme, dana_browser):
+        dana_browser.post(f"{PATH}/new", filled(acme, account_number_again="000 123-456789"))
+
+        assert Recipient.objects.get().last4 == "6789"
 
     def test_refuses_the_same_account_twice(self, acme, supplier, dana_browser):
         response = dana_browser.post(f"{PATH}/new", filled(acme))
