@@ -41,8 +41,9 @@ class IdempotencyRecord(models.Model):
 
 
 class ApiRequest(models.Model):
-    """One request of a tenant's key and how it was answered, without its body. Written in batches
-    after the answer (api/request_log.py), kept for REQUEST_LOG_DAYS."""
+    """One request of a tenant's key and how it was answered, with a few fields of its body
+    (api/request_fields.py). Written in batches after the answer (api/request_log.py), kept for
+    REQUEST_LOG_DAYS."""
 
     id = PrefixedIdField("req")
     # No foreign keys in the database: writing a log must lock no row of its subject.
@@ -59,6 +60,7 @@ class ApiRequest(models.Model):
     path = models.CharField(max_length=300)
     query = models.CharField(max_length=500, blank=True)
     status = models.PositiveSmallIntegerField()
+    fields = models.JSONField(null=True, blank=True, help_text="what is kept of the body")
     error_code = models.CharField(max_length=64, blank=True)
     problem = models.JSONField(null=True, blank=True, help_text="the answer to a refused request")
     idempotency_key = models.CharField(max_length=255, blank=True)

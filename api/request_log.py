@@ -1,4 +1,5 @@
-"""The tenants' request log: what their keys asked for and how we answered, without any body.
+"""The tenants' request log: what their keys asked for and how we answered. Of the body it has the
+fields that may be kept (api/request_fields.py).
 
 A request costs one append to a list in memory. A thread of each web process writes the list to the
 database once a second with one INSERT, so that a read request needs no commit. A process that is
@@ -27,6 +28,7 @@ from psycopg import DataError as DriverDataError
 from psycopg import Error as DriverProblem
 from psycopg import IntegrityError as DriverIntegrityError
 
+from api import request_fields
 from api.addresses import client_address
 from api.models import ApiRequest
 from common import ids
@@ -54,12 +56,14 @@ _REFUSED = (
     ValueError,
 )
 
+_INTERFACE = "api/v1/"  # where routes of the API begin
 _COLUMNS = (
-    "id", "tenant_id", "key_id", "request_id", "method", "path", "query", "status", "error_code",
-    "problem", "idempotency_key", "address", "duration_us", "created_at",
+    "id", "tenant_id", "key_id", "request_id", "method", "path", "query", "fields", "status",
+    "error_code", "problem", "idempotency_key", "address", "duration_us", "created_at",
 )  # fmt: skip
 _TYPES = dict.fromkeys(_COLUMNS, "text") | {
-    "status": "integer", "problem": "jsonb", "duration_us": "integer", "created_at": "timestamptz",
+    "fields": "jsonb", "status": "integer", "problem": "jsonb", "duration_us": "integer",
+    "created_at": "timestamptz",
 }  # fmt: skip
 # PostgreSQL takes no COPY into a table whose rows are hidden from others.
 _INSERT = (
@@ -78,6 +82,7 @@ class Entry(NamedTuple):
     method: str
     path: str
     query: str
+    fields: dict[str, Any] | None
     status: int
     body: bytes
     idempotency_key: str
@@ -138,6 +143,7 @@ def note(
         method=request.method or "",
         path=request.path_info,
         query=meta.get("QUERY_STRING", ""),
+        fields=_fields(request),
         status=response.status_code,
         body=response.content if response.status_code >= 400 else b"",
         idempotency_key=meta.get("HTTP_IDEMPOTENCY_KEY", ""),
@@ -152,6 +158,15 @@ def note(
 def flush() -> int:
     """Write what this process holds; returns how many rows."""
     return _held.flush()
+
+
+def _fields(request: HttpRequest) -> dict[str, Any] | None:
+    """What may be kept of the body, which BodyLimitMiddleware has read."""
+    match = request.resolver_match
+    if match is None:
+        return None
+    route = match.route.removeprefix(_INTERFACE)
+    return request_fields.kept(request.method or "", route, getattr(request, "_body", b""))
 
 
 def _insert(batch: Sequence[Entry]) -> int:
@@ -212,6 +227,7 @@ def _row(entry: Entry) -> Sequence[Any]:
         entry.method[:16],
         _storable(clean_text(entry.path), 300),
         _storable(clean_text(entry.query), 500),
+        json.dumps(entry.fields) if entry.fields else None,
         entry.status,
         str(problem.get("code", ""))[:64] if problem else "",
         json.dumps(problem) if problem else None,

@@ -45,6 +45,7 @@ def entry(tenant, number=0, **odd):
         "method": "GET",
         "path": SUMMARY,
         "query": "",
+        "fields": None,
         "status": 200,
         "body": b"",
         "idempotency_key": "",

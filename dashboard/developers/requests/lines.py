@@ -78,6 +78,7 @@ class RequestLine:
     key_id: str
     key_name: str
     key_prefix: str
+    fields: str
     problem: str
     at: datetime
 
@@ -98,9 +99,14 @@ def request_line(row: ApiRequest) -> RequestLine:
         key_id=row.key_id,
         key_name=row.key.name,
         key_prefix=row.key.prefix,
-        problem=json.dumps(row.problem, indent=2, ensure_ascii=False) if row.problem else "",
+        fields=_as_text(row.fields),
+        problem=_as_text(row.problem),
         at=row.created_at,
     )
+
+
+def _as_text(document: dict[str, Any] | None) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False) if document else ""
 
 
 def _badge(status: int) -> Badge:

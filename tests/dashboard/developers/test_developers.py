@@ -157,6 +157,17 @@ class TestDetail:
         for words in ("limit=5", "invoice-7", "203.0.113.7", "12 ms", key.prefix):
             assert words in content
 
+    def test_shows_what_is_kept_of_the_body(self, key, dana_browser):
+        row = asked(key, method="POST", path="/api/v1/payments", fields={"amount": 25_000})
+
+        content = dana_browser.get(f"{ROOT}/{row.pk}").content.decode()
+
+        assert "What you sent" in content
+        assert "&quot;amount&quot;: 25000" in content
+
+    def test_of_a_request_without_such_fields_says_nothing_of_a_body(self, key, dana_browser):
+        assert b"What you sent" not in dana_browser.get(f"{ROOT}/{asked(key).pk}").content
+
     @pytest.mark.parametrize("pk", ["req_1", "%00", "a" * 300, "key_" + "0" * 26])
     def test_that_is_none_is_not_found(self, dana_browser, pk):
         assert dana_browser.get(f"{ROOT}/{pk}").status_code == 404
