@@ -61,7 +61,13 @@ class Corrected(NamedTuple):
     @property
     def words(self) -> str:
         """What was corrected, as people call it."""
-        return " and ".join(WORDS[part] for part in CORRECTS[self.event.code])
+        return words(self.event.code)
+
+
+def words(code: str) -> str:
+    """What a notification of change with this code corrects: `routing number and account number`;
+    empty for one that corrects nothing."""
+    return " and ".join(WORDS[part] for part in CORRECTS.get(code, ()))
 
 
 @dataclass(frozen=True)

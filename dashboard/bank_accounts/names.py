@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from transfers.accounts import StoredAccount
+from transfers.accounts import AccountData
 
 
-def account_name(account: StoredAccount) -> str:
+def account_name(account: AccountData) -> str:
     return bank_name(account.bank_name, account.last4)
 
 

@@ -35,15 +35,17 @@ _ASK = "Ask the recipient, then pay again or pay another way."
 
 @dataclass(frozen=True)
 class PaymentDetail:
-    """`approval_id` is that of the approval, if people were asked, `why` says why they were, and
-    `asked` is a sentence that says who can approve it. `warning` says what to look at twice in the
-    recipient's names; mostly empty."""
+    """`recipient_id` is empty where the recipient was never on the tenant's list. `approval_id` is
+    that of the approval, if people were asked, `why` says why they were, and `asked` is a sentence
+    that says who can approve it. `warning` says what to look at twice in the recipient's names;
+    mostly empty."""
 
     line: PaymentLine
     warning: str
     stop: str
     approval: ApprovalFact | None
     holder: str
+    recipient_id: str
     steps: list[Step]
     answer: BankAnswer | None
     is_back: bool
@@ -88,6 +90,7 @@ def detail(
         stop=stop if row.status in (PaymentStatus.CREATED, PaymentStatus.WAITING_FOR_FUNDS) else "",
         approval=approval_fact(approval),
         holder=row.recipient.account_holder_name,
+        recipient_id=row.recipient_id if row.recipient.is_saved else "",
         steps=timeline.with_bank_notes(steps, row, PAYMENTS.expected_on),
         answer=answer,
         is_back=answer is not None,

@@ -114,6 +114,8 @@ def cancel(request: PageRequest, payment_id: str) -> HttpResponse:
 
 def _filter(request: PageRequest) -> PaymentFilter:
     recipients = recipient_choices(
-        tenant_id=request.access.tenant.pk, chosen=request.GET.get("recipient", "")
+        tenant_id=request.access.tenant.pk,
+        chosen=request.GET.get("recipient", ""),
+        with_removed=True,
     )
     return PaymentFilter(request.GET, recipients=recipients)

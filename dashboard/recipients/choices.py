@@ -20,14 +20,19 @@ class RecipientChoices:
     are_cut: bool
 
 
-def recipient_choices(*, tenant_id: str, chosen: str) -> RecipientChoices:
-    """The first 200 by name, and the chosen one, wherever it stands."""
+def recipient_choices(
+    *, tenant_id: str, chosen: str, with_removed: bool = False
+) -> RecipientChoices:
+    """The first 200 by name, and the chosen one, wherever it stands; `with_removed`: also if it was
+    removed."""
     kept = selectors.kept_recipients(tenant_id=tenant_id)
     first = list(kept[: SHOWN_MAX + 1])
     rows = first[:SHOWN_MAX]
     are_cut = len(first) > SHOWN_MAX
-    if are_cut and is_id(chosen, "rcp") and chosen not in {row.pk for row in rows}:
-        rows += kept.filter(pk=chosen)
+    is_missing = is_id(chosen, "rcp") and chosen not in {row.pk for row in rows}
+    if is_missing and (are_cut or with_removed):
+        known = selectors.recipients(tenant_id=tenant_id) if with_removed else kept
+        rows += known.filter(pk=chosen)
     return RecipientChoices([(row.pk, _name(row)) for row in rows], are_cut)
 
 

@@ -7,7 +7,7 @@ _BELOW = {
     "dashboard:transactions": ("statement",),
     "dashboard:funding": ("funding_", "topup"),
     "dashboard:payments": ("payment_", "pay"),
-    "dashboard:recipients": ("recipient_",),
+    "dashboard:recipients": ("recipient",),
     "dashboard:approvals": ("approval",),
     "dashboard:auto_funding": ("auto_funding_",),
     "dashboard:bank_accounts": ("bank_account_",),

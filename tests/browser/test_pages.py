@@ -10,6 +10,7 @@ from common.clock import utc_now
 from funding.services import sources
 from funding.states import FundingStatus
 from funding.transfer import FUNDING
+from payments.models import Recipient
 from payments.services import approval_settings, orders, recipients
 from tenants.actors import SYSTEM, staff
 from tests.balance.builders import fund, movement
@@ -162,6 +163,7 @@ class TestNothingIsWrong:
             *SIGNED_IN,
             f"/dashboard/funding/{returned.pk}",
             f"/dashboard/funding/{returned.pk}/retry",
+            f"/dashboard/recipients/{Recipient.objects.get(is_saved=True).pk}",
             f"/dashboard/statements/{NOW:%Y-%m}",
             f"/dashboard/bank-accounts/{revoked.pk}/authorize",
             f"/dashboard/bank-accounts/authorizations/{agree(revoked).pk}",

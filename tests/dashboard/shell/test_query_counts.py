@@ -73,6 +73,7 @@ PAGES = {
     "payment_approval_change": 6,
     "payment_detail": 10,
     "recipients": 5,
+    "recipient": 12,
     "recipient_add": 4,
     "recipient_rename": 5,
     "recipient_remove": 5,

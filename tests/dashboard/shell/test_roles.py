@@ -85,6 +85,7 @@ RULES = {
     "payment_detail": Rule(EVERYBODY),
     "payment_cancel": Rule(None, MONEY),
     "recipients": Rule(EVERYBODY),
+    "recipient": Rule(EVERYBODY),
     "recipient_add": Rule(MONEY, MONEY),
     "recipient_rename": Rule(MONEY, MONEY),
     "recipient_remove": Rule(MONEY, MONEY),
