@@ -114,6 +114,8 @@ class Policy:
             raise UrlRefused("The URL must use https and a public host name.")
         for address in found:
             if not self.permits(address, target.port, exception_only=target.needs_exception):
+                if target.scheme == "http" and addresses.is_public(address):
+                    raise UrlRefused("The URL must use https: its address is public.")
                 raise UrlRefused("The URL leads to an address that is not public.")
 
 
