@@ -17,6 +17,7 @@ PALETTE = {
     "beat": 36,
     "dispatcher": 35,
     "bank": 95,
+    "receiver": 95,
     "postgres": 34,
     "valkey": 31,
 }

@@ -26,20 +26,24 @@ HEALTHY_SECONDS = 120
 class Recipe:
     """What runs on the servers: the web server first, so that it loads while `seed` works.
 
-    The others follow: sweeps must not meet the demo tenant's past half made. `bank` needs no
-    servers, and is there before all of them.
+    The others follow: sweeps must not meet the demo tenant's past half made. `neighbors` (the bank,
+    the webhook receiver) need no servers, and are there before all of them.
     """
 
     prepare: Callable[[Profile, Mapping[str, str], Sink], None]
     programs: Callable[[Profile, int, Mapping[str, str]], list[Program]]
     seed: Callable[[Profile, Mapping[str, str], Sink], Mapping[str, str]] = preparation.no_seed
-    bank: Callable[[Profile], Program] | None = None
+    neighbors: tuple[Callable[[Profile], Program], ...] = ()
 
 
 PRODUCT_WITHOUT_DEMO_TENANT = Recipe(
-    prepare=preparation.migrate, programs=programs.of_product, bank=programs.bank
+    prepare=preparation.migrate, programs=programs.of_product, neighbors=(programs.bank,)
 )
-PRODUCT = replace(PRODUCT_WITHOUT_DEMO_TENANT, seed=preparation.seed)
+PRODUCT = replace(
+    PRODUCT_WITHOUT_DEMO_TENANT,
+    neighbors=(programs.bank, programs.receiver),
+    seed=preparation.seed,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +76,8 @@ def running(
         _empty_metrics_folder(variables)
         web, *others = recipe.programs(profile, port, variables)
         with _supervised(pair, sink) as supervisor:
-            if recipe.bank is not None:
-                supervisor.start(recipe.bank(profile))
+            for neighbor in recipe.neighbors:
+                supervisor.start(neighbor(profile))
             supervisor.start(web)
             demo = recipe.seed(profile, variables, sink)
             for program in others:

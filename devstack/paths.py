@@ -86,6 +86,16 @@ class Profile:
         return self.bank / "clock.json"
 
     @property
+    def receiver(self) -> Path:
+        """Of the webhook receiver: its secret, and where it listens."""
+        return self.home / "receiver"
+
+    @property
+    def receiver_connection(self) -> Path:
+        """Where the receiver says how it is reached; there while it runs."""
+        return self.receiver / "connection.json"
+
+    @property
     def bank_socket(self) -> Path:
         return self.sockets / "bank.sock"
 

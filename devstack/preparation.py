@@ -19,7 +19,7 @@ from devstack.paths import ROOT, Profile
 from devstack.processes import LOOK_SECONDS, death_bound, has_ended
 from devstack.supervisor import Sink
 
-BANK_SECONDS = 30
+NEIGHBOR_SECONDS = 30
 _APPLIED = "... OK"  # at the end of the line that `migrate` writes for each migration
 SCHEMA_FILES = ("requirements.txt",)
 SCHEMA_FOLDERS = (
@@ -52,7 +52,8 @@ def migrate(profile: Profile, variables: Mapping[str, str], sink: Sink) -> None:
 def seed(profile: Profile, variables: Mapping[str, str], sink: Sink) -> Mapping[str, str]:
     """Make the demo tenants, or recall those made before; gives their logins.
 
-    They are made again where the bank has another port or other keys than they were connected to.
+    They are made again where the bank or the webhook receiver has another port or other keys than
+    they were connected to.
     """
 
     def make() -> dict[str, str]:
@@ -60,9 +61,9 @@ def seed(profile: Profile, variables: Mapping[str, str], sink: Sink) -> Mapping[
         made: dict[str, str] = json.loads(_manage(profile, variables, sink, "seed_demo", "--json"))
         return made
 
-    bank = bank_said(profile)  # it is ready, too
-    known = "" if _is_foreign_database(profile, variables) else bank
-    return recalled(_logins_of(profile), bank=known, make=make)
+    said = neighbors_said(profile)  # they are ready, too
+    known = "" if _is_foreign_database(profile, variables) else said
+    return recalled(_logins_of(profile), neighbors=known, make=make)
 
 
 def known(profile: Profile) -> Mapping[str, str]:
@@ -76,27 +77,37 @@ def _logins_of(profile: Profile) -> Path:
     return profile.state / "demo.json"
 
 
-def recalled(path: Path, *, bank: str, make: Callable[[], dict[str, str]]) -> dict[str, str]:
-    """The logins that a file keeps, if they are of this bank; else they are made and kept. They are
-    always made where nothing is known of the bank."""
+def recalled(path: Path, *, neighbors: str, make: Callable[[], dict[str, str]]) -> dict[str, str]:
+    """The logins that a file keeps, if they are of these neighbors; else they are made and kept.
+    They are always made where nothing is known of the neighbors."""
     kept = json.loads(path.read_text()) if path.exists() else {}
-    if not bank or kept.get("bank") != bank:
-        kept = {"bank": bank, "demo": make()}
+    if not neighbors or kept.get("neighbors") != neighbors:
+        kept = {"neighbors": neighbors, "demo": make()}
         path.touch(mode=0o600)
         path.write_text(json.dumps(kept))
     demo: dict[str, str] = kept["demo"]
     return demo
 
 
-def bank_said(profile: Profile) -> str:
-    """What the bank of the copy said of itself when it was ready, in few letters. Raises
-    StartFailed."""
-    deadline = time.monotonic() + BANK_SECONDS
-    while not profile.bank_connection.exists():
+def neighbors_said(profile: Profile) -> str:
+    """What the bank and the webhook receiver of the copy said of themselves when they were ready,
+    in few letters. Raises StartFailed."""
+    digest = hashlib.sha256()
+    for path in (profile.bank_connection, profile.receiver_connection):
+        _await_file(path)
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _await_file(path: Path) -> None:
+    deadline = time.monotonic() + NEIGHBOR_SECONDS
+    while not path.exists():
         if time.monotonic() > deadline:
-            raise StartFailed(f"The bank in {profile.bank} did not start within {BANK_SECONDS} s.")
+            raise StartFailed(
+                f"The {path.parent.name} in {path.parent} did not start within"
+                f" {NEIGHBOR_SECONDS} s."
+            )
         time.sleep(0.05)
-    return hashlib.sha256(profile.bank_connection.read_bytes()).hexdigest()
 
 
 def no_seed(_profile: Profile, _variables: Mapping[str, str], _sink: Sink) -> Mapping[str, str]:

@@ -1,4 +1,5 @@
-"""The stand-in bank and the product's own processes: what `./run up` starts beside the servers."""
+"""The stand-in bank, the webhook receiver and the product's own processes: what `./run up` starts
+beside the servers."""
 
 from __future__ import annotations
 
@@ -40,6 +41,13 @@ def bank(profile: Profile) -> Program:
     """The bank that the product sends its files to."""
     profile.bank_connection.unlink(missing_ok=True)  # of the last run: it says so once it listens
     return _program("bank", _bank(profile), os.environ, stop_seconds=5)
+
+
+def receiver(profile: Profile) -> Program:
+    """Where the demo tenant's events go. It says so once it listens, at the port of before."""
+    profile.receiver_connection.unlink(missing_ok=True)  # of the last run
+    command = ["-m", "devstack.receiver", f"--home={profile.receiver}"]
+    return _program("receiver", command, os.environ, stop_seconds=5)
 
 
 def manage(*arguments: str) -> list[str]:

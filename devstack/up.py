@@ -83,6 +83,7 @@ def banner(address: str, profile: Profile, *, demo: Mapping[str, str], stop: str
         "",
         *_rows(_logins(demo)),
         *_live(address, demo),
+        *_receiver(demo),
         "",
         *_rows(files),
         "",
@@ -113,6 +114,13 @@ def _live(address: str, demo: Mapping[str, str]) -> list[str]:
         "Files": f"{address}{FILES}",
     }
     return ["", *_rows(rows)]
+
+
+def _receiver(demo: Mapping[str, str]) -> list[str]:
+    """Where the demo tenant's webhooks can be watched."""
+    if "receiverAddress" not in demo:
+        return []
+    return ["", *_rows({"Webhooks": f"{demo['receiverAddress']}  (what was received)"})]
 
 
 def _rows(values: Mapping[str, str]) -> list[str]:

@@ -1,5 +1,6 @@
 """The demo tenants of a development copy: people, keys, bank accounts, thirty days of history, and
-where there is a stand-in bank, a live tenant that uses it.
+where there are a stand-in bank and a webhook receiver, a live tenant that uses the one and an
+endpoint that leads to the other.
 
 Running it again changes nothing but the API keys, which cannot be shown twice.
 """
@@ -11,8 +12,9 @@ from datetime import datetime
 
 from django.db import transaction
 
-from demo.tenant import bank, history, live, people, requests
+from demo.tenant import bank, history, live, people, receiver, requests
 from demo.tenant.live import Live
+from devstack.receiver.connection import Connection
 from funding import selectors as funding
 from tenants.models import Mode, Tenant
 
@@ -22,10 +24,12 @@ EMAIL = "demo@ballast.example"
 
 @dataclass(frozen=True)
 class Demo:
-    """The tenants and their API keys; no live one where there is no bank."""
+    """The tenants and their API keys; no live one where there is no bank, no receiver where none
+    runs."""
 
     tenant_id: str
     api_key: str
+    receiver: Connection | None
     live: Live | None
 
 
@@ -38,7 +42,12 @@ def ensure(*, now: datetime) -> Demo:
     key = live.new_key(tenant, now)
     if is_new:
         requests.send(api_key=key)
-    return Demo(tenant.pk, key, ensure_live(now=now) if bank.can_connect() else None)
+    return Demo(
+        tenant_id=tenant.pk,
+        api_key=key,
+        receiver=receiver.ensure(tenant, now=now),
+        live=ensure_live(now=now) if bank.can_connect() else None,
+    )
 
 
 def ensure_live(*, now: datetime) -> Live:

@@ -65,5 +65,5 @@ def _python(
 
 
 if __name__ == "__main__":
-    recipe = Recipe(prepare=prepare, programs=programs, bank=bank)
+    recipe = Recipe(prepare=prepare, programs=programs, neighbors=(bank,))
     sys.exit(run_reporting(lambda: up.up(port=int(sys.argv[1]), recipe=recipe)))

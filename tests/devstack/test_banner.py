@@ -58,6 +58,12 @@ class TestBanner:
         assert "Live tenant" not in banner()
         assert max(map(len, shown.splitlines())) <= 80
 
+    def test_shows_where_webhooks_can_be_watched(self):
+        shown = banner({**DEMO, "receiverAddress": "http://127.0.0.1:9001/"})
+
+        assert "Webhooks       http://127.0.0.1:9001/  (what was received)\n" in shown
+        assert "Webhooks" not in banner()
+
     def test_promises_no_login_where_none_was_made(self):
         assert "login" not in banner({})
 

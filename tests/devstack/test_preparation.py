@@ -70,19 +70,19 @@ class TestSchemaFingerprint:
 class TestRecalled:
     @pytest.fixture
     def seed(self, tmp_path: Path) -> Callable[[str], str]:
-        """The API key of a copy whose logins are made for a bank, or recalled."""
+        """The API key of a copy whose logins are made for its neighbors, or recalled."""
         keys = iter(("key 1", "key 2", "key 3"))
 
-        def seed(bank: str) -> str:
+        def seed(said: str) -> str:
             path = tmp_path / "demo.json"
-            return recalled(path, bank=bank, make=lambda: {"apiKey": next(keys)})["apiKey"]
+            return recalled(path, neighbors=said, make=lambda: {"apiKey": next(keys)})["apiKey"]
 
         return seed
 
     def test_makes_the_demo_tenants_once(self, seed: Callable[[str], str]):
         assert [seed("one"), seed("one")] == ["key 1", "key 1"]
 
-    def test_makes_them_again_for_a_bank_with_another_port_or_other_keys(
+    def test_makes_them_again_for_neighbors_with_other_ports_or_keys(
         self, seed: Callable[[str], str]
     ):
         assert [seed("one"), seed("two"), seed("two")] == ["key 1", "key 2", "key 2"]
@@ -90,24 +90,30 @@ class TestRecalled:
     def test_makes_them_again_for_another_database(self, seed: Callable[[str], str]):
         assert [seed("one"), seed(""), seed("")] == ["key 1", "key 2", "key 3"]
 
-    def test_makes_them_in_a_copy_of_before_there_was_a_bank(
+    def test_makes_them_in_a_copy_of_before_there_was_a_receiver(
         self, seed: Callable[[str], str], tmp_path: Path
     ):
-        (tmp_path / "demo.json").write_text(json.dumps({"apiKey": "old"}))
+        (tmp_path / "demo.json").write_text(json.dumps({"bank": "one", "demo": {}}))
 
         assert seed("one") == "key 1"
 
 
-class TestTheBank:
-    def test_is_waited_for(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+class TestNeighbors:
+    def test_are_waited_for(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         profile = Profile("dev", tmp_path)
-        monkeypatch.setattr(preparation, "BANK_SECONDS", 0.1)
-        with pytest.raises(StartFailed, match="did not start within"):
-            preparation.bank_said(profile)
-
+        monkeypatch.setattr(preparation, "NEIGHBOR_SECONDS", 0.1)
+        with pytest.raises(StartFailed, match=r"The bank in .* did not start within"):
+            preparation.neighbors_said(profile)
         profile.bank.mkdir()
         profile.bank_connection.write_text("port 1")
-        first = preparation.bank_said(profile)
-        profile.bank_connection.write_text("port 2")
+        with pytest.raises(StartFailed, match=r"The receiver in .* did not start within"):
+            preparation.neighbors_said(profile)
+        profile.receiver.mkdir()
+        profile.receiver_connection.write_text("port 3")
 
-        assert preparation.bank_said(profile) != first
+        first = preparation.neighbors_said(profile)
+
+        profile.bank_connection.write_text("port 2")
+        second = preparation.neighbors_said(profile)
+        profile.receiver_connection.write_text("port 4")
+        assert len({first, second, preparation.neighbors_said(profile)}) == 3

@@ -27,6 +27,8 @@ class Command(JsonCommand):
             "adminEmail": people.ADMIN,
             "adminPassword": people.PASSWORD,
         }
+        if made.receiver is not None:
+            told |= {"receiverAddress": made.receiver.page}
         if made.live is not None:
             told |= {
                 "liveTenantId": made.live.tenant_id,
