@@ -24,7 +24,12 @@ WORKERS = min(1 + (os.cpu_count() or 2), 8)
 SHARED_OUT = ["-n", str(WORKERS), "--dist=worksteal"]
 # Of the slow tests, those that measure time, or kill processes at a moment: they run one after the
 # other, beside nothing else.
-ALONE = ["tests/config", "tests/races/test_key_timing.py", "tests/scenarios"]
+ALONE = [
+    "tests/config/test_dawdlers.py",
+    "tests/config/test_wire.py",
+    "tests/races/test_key_timing.py",
+    "tests/scenarios",
+]
 # A quarter of the quick tests and almost half of their time: most edits need not wait for them.
 NEXT = [
     f"tests/{name}"

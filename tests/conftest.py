@@ -39,8 +39,19 @@ examples.load_profile("patient")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--nightly", action="store_true", help="every point and hours of fuzzing, not a sample"
+        "--nightly",
+        action="store_true",
+        help="every point, every look and hours of fuzzing, not a sample",
     )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--nightly"):
+        return
+    left = [item for item in items if item.get_closest_marker("nightly")]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
 
 
 @pytest.fixture(scope="session")

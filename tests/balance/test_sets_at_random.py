@@ -166,7 +166,7 @@ def test_any_set_does_what_its_entries_would_do_alone(size, seed):
 @pytest.mark.timeout(300)
 @pytest.mark.django_db
 @pytest.mark.usefixtures("ledger_only")
-@settings(max_examples=60, deadline=None, phases=PHASES)
+@settings(max_examples=20, deadline=None, phases=PHASES)
 @given(seed=st.integers(0, 2**32))
 def test_many_sets_do_what_their_entries_would_do_alone(size, seed):
     live_twice(seed, size)

@@ -21,6 +21,16 @@ from tests.builders import enter_as, make_member
 
 PHONE = ViewportSize(width=390, height=844)
 DESK = ViewportSize(width=1280, height=900)
+# Both schemes and both widths are tried; each scheme at each width only with `--nightly`.
+in_every_look = pytest.mark.parametrize(
+    ("scheme", "viewport"),
+    [
+        pytest.param("light", DESK, id="light-desk"),
+        pytest.param("dark", PHONE, id="dark-phone"),
+        pytest.param("light", PHONE, id="light-phone", marks=pytest.mark.nightly),
+        pytest.param("dark", DESK, id="dark-desk", marks=pytest.mark.nightly),
+    ],
+)
 # What htmx says of a request that it or the browser called off: the page was left, or typed on in.
 CALLED_OFF = ("htmx:afterRequest", "htmx:sendAbort")
 # Nothing but the pages under test.

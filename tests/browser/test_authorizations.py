@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product as every
-
 import pytest
 from playwright.sync_api import expect
 
 from funding.models import DebitAuthorization, FundingSource, FundingTransaction
 from tenants.models import Mode, Role
-from tests.browser.conftest import DESK, PHONE
+from tests.browser.conftest import in_every_look
 from tests.builders import make_member, make_tenant
 from tests.funding.agreeing import make_individual, revoke
 from tests.funding.live_network import connected
@@ -87,7 +85,7 @@ def test_the_text_of_a_rule_follows_the_typing(visit, owner, source):
     assert visitor.complaints == []
 
 
-@pytest.mark.parametrize(("scheme", "viewport"), [*every(["light", "dark"], [DESK, PHONE])])
+@in_every_look
 def test_nothing_is_wrong_with_the_pages(visit, owner, source, scheme, viewport):
     unknown = make_individual(source.tenant, account_number="7777")
     FundingSource.objects.filter(pk=unknown.pk).update(is_holder_known=False)

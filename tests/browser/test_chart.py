@@ -13,7 +13,7 @@ from common.clock import utc_now
 from funding.models import AutoFundingDecision
 from funding.states import FundingStatus
 from tests.balance.builders import fund, movement
-from tests.browser.conftest import DESK, PHONE
+from tests.browser.conftest import PHONE, in_every_look
 from tests.builders import make_auto_funding, make_funding, make_source
 from tests.payments.builders import pay
 
@@ -118,8 +118,7 @@ class TestValues:
         assert visitor.complaints == []
 
 
-@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@in_every_look
 def test_the_chart_has_no_barrier(visit, dana, spending, viewport, scheme):
     visitor = visit(dana, viewport=viewport, scheme=scheme)
     visitor.goto("/dashboard/")

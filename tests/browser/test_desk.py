@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from balance import services as ledger
 from common.clock import utc_now
 from funding.states import FundingStatus
-from tests.browser.conftest import DESK, PHONE
+from tests.browser.conftest import in_every_look
 from tests.builders import make_endpoint, make_funding, make_key, make_source, make_staff
 from tests.payments.builders import fund, pay
 
@@ -55,8 +55,7 @@ def busy(acme):
     return acme
 
 
-@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@in_every_look
 def test_nothing_is_wrong_with_the_desk(visit, sam, busy, scheme, viewport):
     visitor = visit(sam, scheme=scheme, viewport=viewport)
     account = busy.fundingsource_set.get()

@@ -19,7 +19,7 @@ from networks.ach.spoken import Said
 from networks.ach.terms import RailTerms
 from networks.base import Method
 from tenants import actors
-from tests.browser.conftest import DESK, PHONE
+from tests.browser.conftest import DESK, PHONE, in_every_look
 from tests.browser.test_desk import CUT_OFF, NOT_OURS
 from tests.builders import make_staff
 from tests.networks.ach import builders as ours
@@ -120,8 +120,7 @@ def wrong_of(visitor, paths):
     return wrong
 
 
-@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@in_every_look
 def test_nothing_is_wrong_with_ach(visit, sam, built, returned, scheme, viewport):
     visitor = visit(sam, scheme=scheme, viewport=viewport)
     rail, file = f"/admin/desk/rails/{ours.RAIL}/", f"/admin/desk/files/{built.pk}/"

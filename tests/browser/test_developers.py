@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from api.models import ApiRequest
 from common.clock import utc_now
 from tenants.models import ApiKey
-from tests.browser.conftest import DESK, PHONE
+from tests.browser.conftest import in_every_look
 from tests.browser.test_pages import looked_at
 from tests.builders import make_endpoint, make_key, make_source, publish
 from tests.receivers import ALLOWED, Receiver, answer
@@ -117,8 +117,7 @@ def _requests(key):
     return refused
 
 
-@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@in_every_look
 def test_nothing_is_wrong_with_busy_pages(visit, dana, pages, scheme, viewport):
     assert looked_at(visit(dana, scheme=scheme, viewport=viewport), pages) == {}
 

@@ -15,7 +15,7 @@ from funding.services import auto_funding
 from funding.states import FundingStatus
 from tenants.models import Role
 from tenants.services import emails
-from tests.browser.conftest import DESK, PHONE
+from tests.browser.conftest import PHONE, in_every_look
 from tests.builders import make_auto_funding, make_member, make_source
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -99,8 +99,7 @@ class TestApprover:
         assert [referrer for referrer in referrers if "/confirm/" in referrer] == []
 
 
-@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@in_every_look
 class TestEverybody:
     def test_can_read_the_approval_and_its_end(self, link, visit, scheme, viewport):
         visitor = visit(scheme=scheme, viewport=viewport)

@@ -14,7 +14,7 @@ from payments.models import Recipient
 from payments.services import approval_settings, orders, recipients
 from tenants.actors import SYSTEM, staff
 from tests.balance.builders import fund, movement
-from tests.browser.conftest import DESK, PHONE
+from tests.browser.conftest import PHONE, in_every_look
 from tests.builders import NOW, make_auto_funding, make_endpoint, make_funding, make_source
 from tests.funding.agreeing import agree
 from tests.funding.builders import top_up
@@ -149,8 +149,7 @@ def looked_at(visitor, paths):
     return wrong
 
 
-@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@in_every_look
 class TestNothingIsWrong:
     def test_with_public_pages(self, visit, scheme, viewport):
         assert looked_at(visit(scheme=scheme, viewport=viewport), PUBLIC) == {}

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from dashboard.developers.docs.reference.pages import NOTICES, PAGES
 from tenants import key_text
 from tenants.models import Mode
-from tests.browser.conftest import DESK, PHONE
+from tests.browser.conftest import DESK, PHONE, in_every_look
 from tests.browser.test_pages import looked_at
 from tests.builders import make_key, make_source
 
@@ -211,8 +211,7 @@ class TestKeyboard:
         assert copied.endswith('-H "Authorization: Bearer bal_test_…"')
 
 
-@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@in_every_look
 def test_nothing_is_wrong(visit, scheme, viewport):
     assert looked_at(visit(scheme=scheme, viewport=viewport), PATHS) == {}
 

@@ -1,7 +1,7 @@
 """Whatever dies at whichever database call: nobody is told what is not so.
 
 Every operation that changes something has a story; the first tests complain about one that has
-none. `-m slow` tries each sixteenth point of all (fewer where many rows make many calls), from
+none. `-m slow` tries each thirty-second point of all (fewer where many rows make many calls), from
 another first one in each, and more points of a few operations; `./run test --nightly tests/crashes`
 tries every point of all.
 """
@@ -49,9 +49,10 @@ ALL = {
     )
     for story in part.STORIES
 }
-EVERY = 16
+EVERY = 32
 OF_SETS = "several "  # so begin the names of `set_stories`
-EVERY_OF_SETS = 48
+EVERY_OF_SETS = 96
+LATEST_FIRST = 8  # short operations have one point at least
 SAMPLE = {
     "POST payments": 9,
     "staff balance.adjustmentproposal approve": 12,
@@ -136,7 +137,7 @@ def test_a_few_points(name, bomb, stored):
 def test_all_that_changes_something(request, name, bomb, stored):
     is_of_sets = name.startswith(OF_SETS)
     every = EVERY_OF_SETS if is_of_sets else EVERY
-    first = 1 + crc32(name.encode()) % (every // 2)  # short operations have one point at least
+    first = 1 + crc32(name.encode()) % LATEST_FIRST
     if request.config.getoption("--nightly"):
         every = first = 1
 

@@ -86,10 +86,9 @@ def test_a_planted_bug_is_found(name, nightly, simulate):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly  # it tries 40 variants of a seed
 @pytest.mark.timeout(3600)
-def test_a_failing_seed_is_shown_as_the_few_acts_it_needs(nightly, simulate):
-    if not nightly:
-        pytest.skip("it tries 40 variants of a seed: --nightly")
+def test_a_failing_seed_is_shown_as_the_few_acts_it_needs(simulate):
     name = "message-lock"
     _, output = simulate(*finding(name), "--once", plant=name)
     seed = digests_of(output)[-1][0]
