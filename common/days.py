@@ -16,9 +16,15 @@ def day_of(instant: datetime) -> date:
 def words(instant: datetime, *, seconds: bool = False) -> str:
     """`Nov 20, 2026, 10:04 AM EST`: as people read it on pages and in sentences (decision 0123)."""
     booked = instant.astimezone(EASTERN)
+    return f"{booked:%b} {booked.day}, {booked.year}, {time_words(instant, seconds=seconds)}"
+
+
+def time_words(instant: datetime, *, seconds: bool = False) -> str:
+    """`10:04 AM EST`: beside its day."""
+    booked = instant.astimezone(EASTERN)
     hour = booked.hour % 12 or 12
     minutes = f"{booked:%M:%S}" if seconds else f"{booked:%M}"
-    return f"{booked:%b} {booked.day}, {booked.year}, {hour}:{minutes} {booked:%p %Z}"
+    return f"{hour}:{minutes} {booked:%p %Z}"
 
 
 def start_of(day: date) -> datetime:

@@ -233,6 +233,12 @@ def other_sides(*, tenant_id: str, funding_ids: Iterable[str]) -> QuerySet[Any, 
     return rows.values_list("pk", "source__bank_name", "source__last4", "description")
 
 
+def known_by_ids(*, tenant_id: str, funding_ids: Collection[str]) -> QuerySet[FundingTransaction]:
+    """The tenant's fundings of these ids, with their bank accounts."""
+    rows = FundingTransaction.objects.filter(tenant_id=tenant_id, pk__in=funding_ids)
+    return rows.select_related("source")
+
+
 def in_flight(*, tenant_id: str) -> QuerySet[FundingTransaction]:
     """The funding that makes up the pending balance, newest first, with its bank accounts."""
     moving = attempts(tenant_id=tenant_id).filter(status__in=IN_FLIGHT)

@@ -128,6 +128,12 @@ def other_sides(*, tenant_id: str, payment_ids: Iterable[str]) -> QuerySet[Any, 
     return rows.values_list("pk", _display_name("recipient__"), Value(""), "description")
 
 
+def known_by_ids(*, tenant_id: str, payment_ids: Collection[str]) -> QuerySet[Payment]:
+    """The tenant's payments of these ids, with their recipients."""
+    rows = Payment.objects.filter(tenant_id=tenant_id, pk__in=payment_ids)
+    return rows.select_related("recipient")
+
+
 def _display_name(prefix: str = "") -> Coalesce:
     """`Recipient.display_name`, in SQL."""
     return Coalesce(NullIf(f"{prefix}nickname", Value("")), f"{prefix}account_holder_name")

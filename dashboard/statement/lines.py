@@ -3,7 +3,7 @@ what for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -52,7 +52,7 @@ class OtherSide:
     what_for: str
 
 
-_NOBODY = OtherSide("", "")
+NOBODY = OtherSide("", "")
 
 
 @dataclass(frozen=True)
@@ -77,22 +77,21 @@ class TransactionLine:
 
 def lines(*, tenant_id: str, rows: Sequence[Mapping[str, Any]]) -> list[TransactionLine]:
     """`rows` of the ledger, ready to print. One query, or none if no line has another side."""
-    sides = _other_sides(tenant_id, rows)
-    return [transaction_line(row, side=sides.get(row["source_id"], _NOBODY)) for row in rows]
+    sides = other_sides(tenant_id, {row["source_id"] for row in rows})
+    return [transaction_line(row, side=sides.get(row["source_id"], NOBODY)) for row in rows]
 
 
 def csv_rows(*, tenant_id: str, rows: Iterable[dict[str, Any]]) -> Iterator[list[Cell]]:
     """`rows` of the ledger as cells in the order of CSV_HEADER. One query per 1,000 rows."""
     remaining = iter(rows)
     while chunk := list(islice(remaining, _CHUNK)):
-        sides = _other_sides(tenant_id, chunk)
+        sides = other_sides(tenant_id, {row["source_id"] for row in chunk})
         for row in chunk:
-            yield [*presenters.csv_row(row), sides.get(row["source_id"], _NOBODY).what_for]
+            yield [*presenters.csv_row(row), sides.get(row["source_id"], NOBODY).what_for]
 
 
-def _other_sides(tenant_id: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, OtherSide]:
-    """By the id of the funding or payment that caused a row."""
-    causes = {row["source_id"] for row in rows}
+def other_sides(tenant_id: str, causes: Collection[str]) -> dict[str, OtherSide]:
+    """By the id of the funding or payment that caused a line. One query."""
     paid_out = [cause for cause in causes if ids.is_id(cause, "pay")]
     came_in = [cause for cause in causes if ids.is_id(cause, "ftx")]
     payees = payments.other_sides(tenant_id=tenant_id, payment_ids=paid_out)
@@ -103,11 +102,11 @@ def _other_sides(tenant_id: str, rows: Sequence[Mapping[str, Any]]) -> dict[str,
     }
 
 
-def transaction_line(row: Mapping[str, Any], *, side: OtherSide = _NOBODY) -> TransactionLine:
+def transaction_line(row: Mapping[str, Any], *, side: OtherSide = NOBODY) -> TransactionLine:
     kind = PostingType(row["type"])
     return TransactionLine(
         id=row["id"],
-        href=_cause(row["source_type"], row["source_id"]),
+        href=cause_page(row["source_type"], row["source_id"]),
         who=side.who,
         what_for=side.what_for,
         description=row["description"] or kind.label,
@@ -120,6 +119,7 @@ def transaction_line(row: Mapping[str, Any], *, side: OtherSide = _NOBODY) -> Tr
     )
 
 
-def _cause(source_type: str, source_id: str) -> str:
+def cause_page(source_type: str, source_id: str) -> str:
+    """The address of what caused a line; empty where that has no page."""
     view = _CAUSE_PAGES.get(source_type)
     return reverse(view, args=(source_id,)) if view else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
@@ -11,11 +12,15 @@ from django.views.decorators.http import require_safe
 from balance import selectors as ledger
 from balance import statements
 from common.clock import utc_now
+from common.days import day_of
 from dashboard.shell import downloads
 from dashboard.shell.access import PageRequest, tenant_download, tenant_page
-from dashboard.shell.paging import page
+from dashboard.shell.paging import Page, page
+from dashboard.statement import chips, movement_lines
 from dashboard.statement import lines as statement_lines
-from dashboard.statement.filters import TransactionFilter
+from dashboard.statement.by_day import by_day
+from dashboard.statement.chips import LEDGER
+from dashboard.statement.filters import MovementFilter, TransactionFilter
 
 FILE = "balance-transactions.csv"
 
@@ -23,15 +28,40 @@ FILE = "balance-transactions.csv"
 @require_safe
 @tenant_page()
 def transactions(request: PageRequest) -> HttpResponse:
-    """Newest first, narrowed by what stands in the address."""
-    tenant_id = request.access.tenant.pk
-    form = TransactionFilter(request.GET)
+    """Movements of money, or each line of the ledger; newest first, narrowed by what stands in the
+    address."""
+    if request.GET.get("view") == LEDGER:
+        return _ledger_lines(request)
+    form, tenant, now = MovementFilter(request.GET), request.access.tenant, utc_now()
+    found = form.page(tenant_id=tenant.pk, before=request.GET.get("before", ""))
+    shown = movement_lines.as_of_now(tenant=tenant, rows=found.rows)
+    return _listed(request, form, found, {"days": by_day(shown, today=day_of(now))}, view="")
+
+
+def _ledger_lines(request: PageRequest) -> HttpResponse:
+    form, tenant_id = TransactionFilter(request.GET), request.access.tenant.pk
     rows = form.rows(tenant_id=tenant_id)
     found = page(rows, before=request.GET.get("before", ""), keys=("sequence",))
+    shown = statement_lines.lines(tenant_id=tenant_id, rows=found.rows)
+    return _listed(request, form, found, {"lines": shown}, view=LEDGER)
+
+
+def _listed(
+    request: PageRequest,
+    form: MovementFilter | TransactionFilter,
+    found: Page,
+    rows: dict[str, Any],
+    *,
+    view: str,
+) -> HttpResponse:
     values = {
         "form": form,
-        "lines": statement_lines.lines(tenant_id=tenant_id, rows=found.rows),
         "page": found,
+        "view": view,
+        "query": chips.query(form, view=view),
+        "other_view": chips.other_view(form, view=view),
+        "chips": chips.chips(form, view=view, today=day_of(utc_now())),
+        **rows,
     }
     return render(request, "dashboard/statement/transactions.html", values, status=form.http_status)
 

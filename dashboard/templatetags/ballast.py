@@ -59,6 +59,12 @@ def moment_with_seconds(at: datetime | str) -> str:
 
 
 @register.filter
+def time_of_day(at: datetime | str) -> str:
+    """`10:04 AM EST`: in a list whose lines stand under their day."""
+    return days.time_words(_instant(at))
+
+
+@register.filter
 def utc(at: datetime | str) -> str:
     """`Nov 20, 2026, 3:04 PM UTC`: what was typed as UTC."""
     instant = _instant(at)

@@ -53,12 +53,23 @@ def test_a_statement_holds_and_shows_days_of_its_own_month(acme, dana_browser):
 def test_a_day_of_the_filter_shows_that_day(acme, dana_browser):
     fund(acme, 2_000, now=LATE)
 
-    path = "/dashboard/transactions?since=2026-11-21&until=2026-11-21"
+    path = "/dashboard/transactions?view=ledger&since=2026-11-21&until=2026-11-21"
     content = dana_browser.get(path).content.decode()
 
     assert "Nov 21, 2026, 11:30 PM EST</time>" in content
     assert "Nov 22" not in content
     assert "dates and times here are US Eastern" in content
+
+
+def test_a_movement_stands_under_that_day(acme, dana_browser):
+    fund(acme, 2_000, now=LATE)
+
+    path = "/dashboard/transactions?since=2026-11-21&until=2026-11-21"
+    content = dana_browser.get(path).content.decode()
+
+    assert 'colspan="2">Nov 21</th>' in content
+    assert ">11:30 PM EST</time>" in content
+    assert "Nov 22" not in content
 
 
 @pytest.mark.parametrize("path", ["transactions", "payments", "audit-log"])

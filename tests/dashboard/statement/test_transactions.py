@@ -16,14 +16,16 @@ from tests.balance.builders import fund, movement
 from tests.builders import NOW, make_source
 from tests.funding.builders import run_due, top_up
 
+LEDGER_LINES = "/dashboard/transactions?view=ledger"
+
 
 def amounts(content: str) -> list[str]:
     return re.findall(r"[+−]\$[0-9,.]+", content)
 
 
-class TestTransactions:
+class TestLedgerLines:
     def test_an_empty_list_says_what_will_be_here(self, dana_browser):
-        assert b"No transactions yet" in dana_browser.get("/dashboard/transactions").content
+        assert b"No transactions yet" in dana_browser.get(LEDGER_LINES).content
 
     def test_shows_each_kind_with_its_change_and_the_balance_after(self, acme, dana_browser):
         fund(acme, 30_000, description="Top-up")
@@ -31,7 +33,7 @@ class TestTransactions:
         ledger.lock(**lock)
         ledger.settle(**lock)
 
-        content = dana_browser.get("/dashboard/transactions").content.decode()
+        content = dana_browser.get(LEDGER_LINES).content.decode()
 
         assert amounts(content) == ["−$100.00", "−$100.00", "+$300.00"]
         assert content.count("$200.00</td>") == content.count("$200.00 after") == 2
@@ -41,9 +43,9 @@ class TestTransactions:
         for number in range(1, 61):
             fund(acme, number * 100)
 
-        seen, addresses = [], ["/dashboard/transactions"]
+        seen, addresses = [], [LEDGER_LINES]
         while addresses:
-            content = dana_browser.get(addresses.pop()).content.decode()
+            content = dana_browser.get(html.unescape(addresses.pop())).content.decode()
             seen += amounts(content)
             addresses = re.findall(r'rel="next" href="([^"]+)"', content)
 
@@ -52,7 +54,7 @@ class TestTransactions:
     def test_a_position_of_another_tenant_is_not_found(self, rival, dana_browser):
         posting = fund(rival, 100)
 
-        response = dana_browser.get(f"/dashboard/transactions?before={posting.id}")
+        response = dana_browser.get(f"{LEDGER_LINES}&before={posting.id}")
 
         assert response.status_code == 404
 
@@ -62,9 +64,9 @@ class TestTransactions:
         postings = [fund(acme, 100) for _ in range(40)]
 
         with django_assert_max_num_queries(6):
-            dana_browser.get("/dashboard/transactions")
+            dana_browser.get(LEDGER_LINES)
         with django_assert_max_num_queries(7):
-            dana_browser.get(f"/dashboard/transactions?before={postings[30].id}")
+            dana_browser.get(f"{LEDGER_LINES}&before={postings[30].id}")
 
 
 def line(posting):
@@ -82,12 +84,16 @@ class TestFilters:
         return {"funding": funding, "credit": line(credit), "lock": line(lock)}
 
     def found(self, browser, **query):
-        response = browser.get("/dashboard/transactions", query)
+        response = browser.get("/dashboard/transactions", query | {"view": "ledger"})
         assert response.status_code == 200
         return amounts(response.content.decode())
 
     def test_by_type(self, lines, dana_browser):
         assert self.found(dana_browser, type="lock") == ["−$100.00"]
+
+    def test_by_direction(self, lines, dana_browser):
+        assert self.found(dana_browser, type="in") == ["+$300.00"]
+        assert self.found(dana_browser, type="out") == ["−$100.00"]
 
     def test_by_eastern_days_with_both_ends(self, lines, dana_browser):
         assert self.found(dana_browser, since="2026-11-19") == ["−$100.00"]
@@ -105,7 +111,7 @@ class TestFilters:
         assert self.found(dana_browser, search=line(foreign)) == []
 
     def test_of_which_none_fits_say_so(self, lines, dana_browser):
-        content = dana_browser.get("/dashboard/transactions?type=debit").content.decode()
+        content = dana_browser.get(f"{LEDGER_LINES}&type=debit").content.decode()
 
         assert "Nothing matches" in content
         assert 'value="debit" selected' in content
@@ -120,7 +126,7 @@ class TestFilters:
         ],
     )
     def test_that_make_no_sense_are_explained(self, lines, dana_browser, query, field):
-        response = dana_browser.get(f"/dashboard/transactions?{query}")
+        response = dana_browser.get(f"{LEDGER_LINES}&{query}")
 
         assert response.status_code == 422
         assert f"id_{field}_error" in response.content.decode()
@@ -132,22 +138,22 @@ class TestFilters:
             ledger.credit(**posting)
             ledger.lock(**movement(acme, 50))
 
-        content = dana_browser.get("/dashboard/transactions?type=lock").content.decode()
+        content = dana_browser.get(f"{LEDGER_LINES}&type=lock").content.decode()
         older = html.unescape(re.findall(r'rel="next" href="([^"]+)"', content)[0])
 
-        assert older.startswith("/dashboard/transactions?type=lock&before=")
+        assert older.startswith("/dashboard/transactions?type=lock&view=ledger&before=")
         rest = dana_browser.get(older).content.decode()
         assert amounts(rest) == ["−$0.50"]
-        assert 'href="/dashboard/transactions?type=lock">Newest' in rest
+        assert 'href="/dashboard/transactions?type=lock&amp;view=ledger">Newest' in rest
 
     def test_cost_at_most_two_queries_more(
         self, lines, dana_browser, django_assert_max_num_queries
     ):
         with django_assert_max_num_queries(8):
-            dana_browser.get("/dashboard/transactions?since=2026-11-01&until=2026-11-30")
+            dana_browser.get(f"{LEDGER_LINES}&since=2026-11-01&until=2026-11-30")
 
     def test_lead_from_a_line_to_its_funding(self, lines, dana_browser):
-        content = dana_browser.get("/dashboard/transactions").content.decode()
+        content = dana_browser.get(LEDGER_LINES).content.decode()
 
         assert f'href="/dashboard/funding/{lines["funding"]}"' in content
 

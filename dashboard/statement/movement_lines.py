@@ -1,0 +1,109 @@
+"""Movements in words: with whom, what for, what has become of it, and what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from balance.kinds import PostingType
+from balance.movements import Movement
+from dashboard.funding.lines import funding_line
+from dashboard.payments.lines import payment_line
+from dashboard.shell import stops
+from dashboard.shell.badges import Badge
+from dashboard.statement.lines import NOBODY, OtherSide, cause_page
+from dashboard.templatetags.ballast import money
+from funding import selectors as funding
+from payments import selectors as payments
+from tenants.models import Tenant
+
+POSTED = Badge("Posted")
+_WHAT = {("funding_transaction", PostingType.CREDIT): "Funding"}
+
+
+@dataclass(frozen=True)
+class MovementLine:
+    """One movement. `change` is what it did to the available balance, in cents; `hint` says what
+    the amount cannot. `who` is the other side, empty if there is none; `what_for` is what the
+    tenant wrote about it, `note` why it failed. `href` leads to what caused it, where that has a
+    page; `at` is when its first line was made."""
+
+    href: str
+    who: str
+    what: str
+    what_for: str
+    note: str
+    badge: Badge
+    change: int
+    hint: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class _Cause:
+    """What is known of the funding or the payment behind a movement."""
+
+    side: OtherSide
+    badge: Badge
+    note: str = ""
+
+
+_UNKNOWN = _Cause(NOBODY, POSTED)
+
+
+def as_of_now(*, tenant: Tenant, rows: Sequence[Movement]) -> list[MovementLine]:
+    """Movements with the present status of each. Three queries at most."""
+    causes = _causes(tenant, {row.first["source_id"] for row in rows})
+    return [_line(row, causes.get(row.first["source_id"], _UNKNOWN)) for row in rows]
+
+
+def _causes(tenant: Tenant, sources: set[str]) -> Mapping[str, _Cause]:
+    is_stopped = bool(stops.of(tenant).payments) if sources else False
+    fundings = funding.known_by_ids(tenant_id=tenant.pk, funding_ids=_with("ftx", sources))
+    paid = payments.known_by_ids(tenant_id=tenant.pk, payment_ids=_with("pay", sources))
+    found = {}
+    for debited in fundings:
+        came = funding_line(debited)
+        side = OtherSide(came.source, debited.description)
+        found[debited.pk] = _Cause(side, came.badge, came.note)
+    for payment in paid:
+        went = payment_line(payment, is_stopped=is_stopped)
+        side = OtherSide(went.to, payment.description)
+        found[payment.pk] = _Cause(side, went.badge, went.note)
+    return found
+
+
+def _with(prefix: str, sources: set[str]) -> list[str]:
+    return [source for source in sources if source.startswith(f"{prefix}_")]
+
+
+def _line(row: Movement, cause: _Cause) -> MovementLine:
+    first = row.first
+    kind = (first["source_type"], row.type)
+    return MovementLine(
+        href=cause_page(*_source(row)),
+        who=cause.side.who,
+        what=_WHAT.get(kind) or first["description"] or row.type.label,
+        what_for=cause.side.what_for,
+        note=cause.note,
+        badge=cause.badge,
+        change=row.available_delta,
+        hint=_hint(row),
+        at=first["created_at"],
+    )
+
+
+def _source(row: Movement) -> tuple[str, str]:
+    return row.first["source_type"], row.first["source_id"]
+
+
+def _hint(row: Movement) -> str:
+    """Of money that was set aside, what the change of the available balance does not say."""
+    if row.type == PostingType.UNLOCK:
+        return "released"
+    if row.type == PostingType.LOCK and row.end is None:
+        return "set aside"
+    if row.type == PostingType.LOCK and row.end == PostingType.UNLOCK:
+        return f"{money(row.first['amount'])} set aside and released"
+    return ""
