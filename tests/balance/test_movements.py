@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -120,7 +121,7 @@ class TestASpan:
     def test_adds_up_whatever_happened_in_which_order(self, acme):
         tell = random.Random(16)
         fund(acme, 10_000_000)
-        held = []
+        held: list[Any] = []
         for number in range(120):
             now = NOW + timedelta(minutes=number)
             if held and tell.random() < 0.5:

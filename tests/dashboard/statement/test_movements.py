@@ -195,7 +195,7 @@ class TestThePage:
     def test_shows_nothing_of_another_tenant(self, acme, rival, dana_browser):
         give(rival, 77_700)
         payment = paid(rival, "000123456789")
-        line = ledger_reads.transactions(rival.pk).filter(source_id=payment.pk).first()
+        line = ledger_reads.transactions(rival.pk).get(source_id=payment.pk, type="lock")
 
         for query in ({}, {"search": payment.pk}, {"search": line["id"]}, {"view": "ledger"}):
             content = dana_browser.get(PATH, query).content.decode()
