@@ -14,6 +14,8 @@ _SECRET_TEXT = re.compile(
     r"|(?<=/confirm/)[^/\s\"'?]+"
     r"|(?<=/join/)[^/\s\"'?]+"
     r"|(?<=%2Fjoin%2F)[^/\s\"'?&%]+"
+    r"|(?<=/find\?q=)[^&\s\"']+"  # names and addresses of people, typed into a search
+    r"|(?<=/find/\?q=)[^&\s\"']+"
     r"|(?<=Bearer )[^\s\"',]+"
 )
 # Of digits that stand alone and are long enough for an account number, only the last four stay.

@@ -17,6 +17,7 @@ from dashboard.dev_inbox import views as dev_inbox
 from dashboard.developers.docs import views as docs
 from dashboard.developers.docs.reference import views as reference
 from dashboard.developers.urls import developer_pages
+from dashboard.find import views as find
 from dashboard.funding import retry_views as funding_retry
 from dashboard.funding import topup_views as topup
 from dashboard.funding import views as funding
@@ -115,6 +116,7 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("notifications", settings.notifications, name="notifications"),
     path("audit-log", audit_log.audit_log, name="audit_log"),
     path("audit-log.csv", audit_log.download, name="audit_log_csv"),
+    path("find", find.find, name="find"),
     *developer_pages,
     path("tenant", site.switch_tenant, name="switch_tenant"),
 ]

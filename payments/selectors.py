@@ -29,6 +29,7 @@ from payments.states import OPEN, PaymentStatus
 
 # What needs the approval of a second person (`Payment.needs_approval`), and has none yet.
 NEEDS_APPROVAL = Q(requires_confirmation=True) | Q(second_look_at__isnull=False)
+SEARCHED_MAX = 5_000  # names that one search reads
 _BEFORE_SENDING = (PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED)
 # The approval that counts, of several: none is older than the second look.
 _COUNTS = Q(second_look_at=None) | Q(confirmations__created_at__gte=F("second_look_at"))
@@ -119,6 +120,18 @@ def kept_recipients(*, tenant_id: str) -> QuerySet[Recipient]:
     them."""
     name = Lower(_display_name())
     return recipients(tenant_id=tenant_id).filter(removed_at=None).order_by(name, "pk")
+
+
+def recipients_called(text: str, *, tenant_id: str) -> QuerySet[Recipient]:
+    """Of the tenant's 5,000 newest recipients those that have `text` in the tenant's name for them
+    or in the account holder's, those whose name begins with it first."""
+    kept = recipients(tenant_id=tenant_id).filter(removed_at=None)
+    newest = kept.order_by("-created_at", "-pk").values("pk")[:SEARCHED_MAX]
+    called = Q(nickname__icontains=text) | Q(account_holder_name__icontains=text)
+    rows = Recipient.objects.filter(called, tenant_id=tenant_id, pk__in=newest)
+    rows = rows.annotate(name=Lower(_display_name()))
+    rows = rows.annotate(begins=Q(name__startswith=text.lower()))
+    return rows.order_by("-begins", "name", "pk")
 
 
 def other_sides(*, tenant_id: str, payment_ids: Iterable[str]) -> QuerySet[Any, Any]:

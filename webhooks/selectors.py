@@ -44,15 +44,16 @@ def deliveries(*, tenant_id: str, endpoint_id: str) -> QuerySet[WebhookDelivery]
     return WebhookDelivery.objects.filter(endpoint_id=endpoint_id).select_related("event")
 
 
+def every_delivery(*, tenant_id: str) -> QuerySet[WebhookDelivery]:
+    """The tenant's deliveries with their events, without those to removed endpoints."""
+    rows = WebhookDelivery.objects.filter(tenant_id=tenant_id).select_related("event")
+    return rows.exclude(endpoint__status=EndpointStatus.REMOVED)
+
+
 def delivery(*, tenant_id: str, delivery_id: str) -> WebhookDelivery:
     """One delivery of the tenant. Raises NotFound."""
     _require_form(delivery_id, "dlv")
-    found = (
-        WebhookDelivery.objects.filter(tenant_id=tenant_id, pk=delivery_id)
-        .exclude(endpoint__status=EndpointStatus.REMOVED)
-        .select_related("event")
-        .first()
-    )
+    found = every_delivery(tenant_id=tenant_id).filter(pk=delivery_id).first()
     if found is None:
         raise NotFound("There is no such delivery.")
     return found

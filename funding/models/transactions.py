@@ -135,6 +135,8 @@ class FundingTransaction(TransferRow):
             models.Index(
                 fields=("tenant", "status", "-created_at", "-id"), name="funding_by_status"
             ),
+            # What people search for. Ids sort by time; staff ask without a tenant.
+            models.Index(fields=("amount", "tenant", "id"), name="funding_by_amount"),
             to_send("funding_to_send"),
             models.Index(
                 fields=("source",), name="funding_of_source", condition=Q(status__in=IN_FLIGHT)

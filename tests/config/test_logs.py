@@ -57,6 +57,8 @@ class TestShapes:
             (f"secret={SECRET}", "secret=[redacted]"),
             (f"GET {LINK}", "GET https://ballast.example/confirm/[redacted]"),
             (f"{LINK}/approve?x=1", "https://ballast.example/confirm/[redacted]/approve?x=1"),
+            ("GET /dashboard/find?q=Jane%20Roe&x=1", "GET /dashboard/find?q=[redacted]&x=1"),
+            ("GET /admin/desk/find/?q=a@b.example", "GET /admin/desk/find/?q=[redacted]"),
             ("token processor-sandbox-abc-1", "token [redacted]"),
             ("token public-production-abc-1", "token [redacted]"),
             ("token access-sandbox-abc-1", "token [redacted]"),

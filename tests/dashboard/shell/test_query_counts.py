@@ -122,6 +122,9 @@ PAGES = {
     "event": 6,
     "requests": 6,
     "request": 5,
+    "find": 4,
+    "find?q=10.00": 8,
+    "find?q=supplier": 6,
 }
 # Reached by other methods, downloads (see the tests of each), and the change of the tenant.
 NO_PAGES = {

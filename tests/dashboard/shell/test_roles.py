@@ -127,6 +127,7 @@ RULES = {
     "webhook_replay": Rule(MONEY, MONEY),
     "delivery": Rule(EVERYBODY),
     "delivery_resend": Rule(None, MONEY),
+    "find": Rule(EVERYBODY),
     "developers": Rule(EVERYBODY),
     "requests": Rule(EVERYBODY),
     "request": Rule(EVERYBODY),
