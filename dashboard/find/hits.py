@@ -69,9 +69,9 @@ def of_payment(row: Payment) -> Hit:
 
 
 def of_recipient(row: Recipient) -> Hit:
-    """It leads to the payments that went there."""
-    href = _list("payments", recipient=row.pk)
-    return Hit(href, row.display_name, note=account_name(row), at=row.created_at)
+    badge = Badge("Removed") if row.removed_at else None
+    note = account_name(row)
+    return _hit("recipient", row.pk, row.display_name, note=note, badge=badge, at=row.created_at)
 
 
 def of_bank_account(row: FundingSource) -> Hit:

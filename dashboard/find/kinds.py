@@ -37,7 +37,7 @@ KINDS = (
     Kind("pay", "Payments", lambda pk: payments.payments(tenant_id=pk), hits.of_payment),
     Kind("ftx", "Funding", lambda pk: funding.attempts(tenant_id=pk), hits.of_funding),
     Kind("btx", "Transactions", ledger.transactions, hits.of_transaction),
-    Kind("rcp", "Recipients", lambda pk: payments.kept_recipients(tenant_id=pk), hits.of_recipient),
+    Kind("rcp", "Recipients", lambda pk: payments.recipients(tenant_id=pk), hits.of_recipient),
     Kind("fs", "Bank accounts", lambda pk: funding.sources(tenant_id=pk), hits.of_bank_account),
     Kind("dau", "Authorizations", lambda pk: funding.authorizations(tenant_id=pk),
          hits.of_authorization),
