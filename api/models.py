@@ -7,6 +7,7 @@ from django.db import models
 
 from common.database.rights import Rights
 from common.fields import PrefixedIdField
+from common.ids import ID_LENGTH_MAX
 
 
 class IdempotencyRecord(models.Model):
@@ -66,6 +67,14 @@ class ApiRequest(models.Model):
     idempotency_key = models.CharField(max_length=255, blank=True)
     address = models.CharField(max_length=45, blank=True)
     duration_us = models.PositiveIntegerField(help_text="microseconds until the answer was ready")
+    made_id = models.CharField(
+        max_length=ID_LENGTH_MAX,
+        blank=True,
+        default="",
+        db_default="",
+        db_collation="C",
+        help_text="the id of what it made, by the answer's Location",
+    )
     created_at = models.DateTimeField()
 
     app_rights = Rights(delete=True)
@@ -79,6 +88,9 @@ class ApiRequest(models.Model):
                 condition=models.Q(status__gte=400),
             ),
             models.Index(fields=("tenant", "request_id"), name="request_by_request_id"),
+            models.Index(
+                fields=("tenant", "made_id"), name="request_made", condition=~models.Q(made_id="")
+            ),
             BrinIndex(fields=("created_at",), name="request_age"),
         )
 

@@ -46,6 +46,7 @@ log = structlog.get_logger(__name__)
 # How many requests a process holds at most while the database is away; the oldest are dropped.
 HELD_MAX = 10_000
 _FORGOTTEN_AT_ONCE = 5_000
+_CREATED = 201
 # Errors of a row, not of the database. COPY reports some of them in the driver's words.
 _REFUSED = (
     DataError,
@@ -60,6 +61,7 @@ _INTERFACE = "api/v1/"  # where routes of the API begin
 _COLUMNS = (
     "id", "tenant_id", "key_id", "request_id", "method", "path", "query", "fields", "status",
     "error_code", "problem", "idempotency_key", "address", "duration_us", "created_at",
+    "made_id",
 )  # fmt: skip
 _TYPES = dict.fromkeys(_COLUMNS, "text") | {
     "fields": "jsonb", "status": "integer", "problem": "jsonb", "duration_us": "integer",
@@ -89,6 +91,7 @@ class Entry(NamedTuple):
     address: str
     duration_us: int
     created_at: datetime
+    location: str = ""  # of the answer, where it made something
 
 
 class Held:
@@ -150,6 +153,7 @@ def note(
         address=client_address(request),
         duration_us=duration_us,
         created_at=utc_now(),
+        location=response.get("Location", "") if response.status_code == _CREATED else "",
     )
     _held.add(entry)
     _writer.start_once()
@@ -205,6 +209,13 @@ def request(*, tenant_id: str, pk: str) -> ApiRequest:
     return found
 
 
+def that_made(*, tenant_id: str, made_id: str) -> ApiRequest | None:
+    """The tenant's request that made what has this id, with its key; None where it is not kept, and
+    where no request made it. The first of several: the others repeated its idempotency key."""
+    rows = requests(tenant_id=tenant_id).filter(made_id=made_id).exclude(made_id="")
+    return rows.order_by("created_at", "pk").first()
+
+
 @by(WORKER)
 @judged
 def forget_old(*, now: datetime) -> int:
@@ -235,6 +246,7 @@ def _row(entry: Entry) -> Sequence[Any]:
         _storable(entry.address, 45),
         min(entry.duration_us, 2_147_483_647),
         entry.created_at,
+        entry.location.rpartition("/")[2][: ids.ID_LENGTH_MAX],
     )
 
 

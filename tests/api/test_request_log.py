@@ -13,7 +13,7 @@ from api.models import ApiRequest
 from api.request_log import Entry, Held, Writer
 from common.clock import utc_now
 from tenants.models import ApiKey
-from tests.builders import NOW, ApiClient, make_key
+from tests.builders import NOW, ApiClient, make_key, make_source
 from tests.database import owner
 from tests.scenarios.product import wait_until
 
@@ -88,6 +88,38 @@ class TestWhatIsKept:
         acme_api.get(SUMMARY)
 
         assert written().problem is None
+
+    def test_of_one_that_made_something_is_the_id_of_that(self, acme, acme_api):
+        source = make_source(acme)
+        repeated = {"Idempotency-Key": "invoice-7"}
+        made = acme_api.post_json(
+            "/api/v1/balance/topup", {"amount": 25_000, "fundingSourceId": source.pk}, **repeated
+        )
+        acme_api.post_json(
+            "/api/v1/balance/topup", {"amount": 25_000, "fundingSourceId": source.pk}, **repeated
+        )
+        request_log.flush()
+
+        funding_id = made.json()["data"]["id"]
+        first, second = ApiRequest.objects.order_by("created_at", "pk")
+        assert (first.made_id, second.made_id) == (funding_id, funding_id)
+        assert request_log.that_made(tenant_id=acme.pk, made_id=funding_id) == first
+
+    def test_of_a_refusal_is_nothing_that_was_made(self, acme, acme_api):
+        acme_api.post_json("/api/v1/balance/topup", {"amount": -1})
+
+        assert written().made_id == ""
+        assert request_log.that_made(tenant_id=acme.pk, made_id="") is None
+
+    def test_is_not_found_by_another_tenant(self, acme, acme_api, rival):
+        source = make_source(acme)
+        made = acme_api.post_json(
+            "/api/v1/balance/topup", {"amount": 25_000, "fundingSourceId": source.pk}
+        ).json()["data"]["id"]
+        request_log.flush()
+
+        assert request_log.that_made(tenant_id=acme.pk, made_id=made) is not None
+        assert request_log.that_made(tenant_id=rival.pk, made_id=made) is None
 
     @pytest.mark.parametrize("path", ["/healthz", "/docs/errors", "/api/schema", "/dashboard/"])
     def test_of_other_pages_is_nothing(self, acme_api, path):
