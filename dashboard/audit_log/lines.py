@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -60,7 +60,16 @@ class AuditFilter(DaysFilter):
         widget=forms.TextInput(attrs={"placeholder": "E-mail or API key", "spellcheck": "false"}),
     )
 
-    field_order = ("area", "who", "since", "until")
+    subject = forms.CharField(
+        label="About the ID",
+        required=False,
+        max_length=64,
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "placeholder": "pay_ or ftx_…", "spellcheck": "false"}
+        ),
+    )
+
+    field_order = ("area", "who", "subject", "since", "until")
 
     def __init__(self, data: Any, *, tenant_id: str) -> None:
         super().__init__(data)
@@ -72,6 +81,8 @@ class AuditFilter(DaysFilter):
         if who := chosen.get("who"):
             ids = selectors.actor_ids(tenant_id=self.tenant_id, text=who)
             rows = rows.filter(actor_id__in=ids).exclude(actor_type=ActorType.STAFF)
+        if subject := chosen.get("subject"):
+            rows = rows.filter(subject_id=subject)
         return between(rows, chosen.get("since"), chosen.get("until"))
 
 
@@ -79,17 +90,19 @@ def lines(rows: Iterable[AuditEvent]) -> list[AuditLine]:
     """The lines of `rows`. Two more queries find the names of people and keys."""
     found = list(rows)
     names = _names(found)
-    return [
-        AuditLine(
-            id=row.pk,
-            who=timeline.who(row.actor_type, row.actor_id, names),
-            what=sentence(row.action, row.details, names.get(row.subject_id, row.subject_id)),
-            address=row.address,
-            at=row.created_at,
-            subject=_subject(row.subject_id),
-        )
-        for row in found
-    ]
+    return [audit_line(row, names) for row in found]
+
+
+def audit_line(row: AuditEvent, names: Mapping[str, str]) -> AuditLine:
+    """The line of `row`; `names` are those of people and keys, by their ids."""
+    return AuditLine(
+        id=row.pk,
+        who=timeline.who(row.actor_type, row.actor_id, names),
+        what=sentence(row.action, row.details, names.get(row.subject_id, row.subject_id)),
+        address=row.address,
+        at=row.created_at,
+        subject=_subject(row.subject_id),
+    )
 
 
 def _subject(id: str) -> Subject:

@@ -193,6 +193,20 @@ class TestFilters:
         assert "after@" in content
         assert "before@" not in content
 
+    def test_by_the_id_of_what_it_is_about(self, acme, rival, dana_browser):
+        mine = make_funding(acme, make_source(acme), status=FundingStatus.RESERVED)
+        other = make_funding(acme, make_source(acme), status=FundingStatus.RESERVED)
+        foreign = make_funding(rival, make_source(rival), status=FundingStatus.RESERVED)
+        staff = actors.staff(make_member(acme, email="sue@ballast.example").pk)
+        for funding in (mine, other, foreign):
+            holds.hold(FUNDING, funding.pk, reason="Odd", actor=staff, now=NOW)
+
+        found = dana_browser.get(PATH, {"subject": f" {mine.pk} "})
+        hidden = dana_browser.get(PATH, {"subject": foreign.pk}).content.decode()
+
+        assert [line.subject.id for line in found.context["lines"]] == [mine.pk]
+        assert "Nothing matches" in hidden
+
     def test_that_make_no_sense_find_nothing_and_say_so(self, acme, dana_browser):
         response = dana_browser.get(PATH, {"since": "soon", "area": "x"})
 
