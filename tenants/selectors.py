@@ -112,6 +112,11 @@ def audit_events(*, tenant_id: str) -> QuerySet[AuditEvent]:
     return AuditEvent.objects.filter(tenant_id=tenant_id).order_by("-created_at", "-pk")
 
 
+def audit_events_about(*, tenant_id: str, subject_id: str) -> QuerySet[AuditEvent]:
+    """The tenant's lines of the audit log about one thing, newest first."""
+    return audit_events(tenant_id=tenant_id).filter(subject_id=subject_id)
+
+
 def member_emails(
     *, tenant_id: str, roles: Sequence[Role], without: Collection[str] = ()
 ) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.db.models import Q, QuerySet
 
 from common import ids
@@ -64,6 +66,21 @@ def deliveries_of(*, event_id: str) -> QuerySet[WebhookDelivery]:
     rows = WebhookDelivery.objects.filter(event_id=event_id)
     rows = rows.exclude(endpoint__status=EndpointStatus.REMOVED)
     return rows.select_related("event", "endpoint").order_by("created_at", "pk")
+
+
+def events_about(*, tenant_id: str, payment_id: str) -> QuerySet[WebhookEvent]:
+    """The tenant's events of one funding or payment, in their order, without their bodies."""
+    rows = events(tenant_id=tenant_id).filter(payment_id=payment_id).exclude(payment_id="")
+    return rows.defer("body").order_by("sequence")
+
+
+def deliveries_of_all(*, event_ids: Sequence[str]) -> QuerySet[WebhookDelivery]:
+    """The deliveries of these events with their endpoints, without removed ones, in the order of
+    the events; of the events without their bodies."""
+    rows = WebhookDelivery.objects.filter(event_id__in=event_ids)
+    rows = rows.exclude(endpoint__status=EndpointStatus.REMOVED)
+    rows = rows.select_related("event", "endpoint").defer("event__body")
+    return rows.order_by("event__sequence", "created_at", "pk")
 
 
 def waiting(*, endpoint_id: str) -> int:

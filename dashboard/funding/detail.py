@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from dashboard.approvals.lines import ApprovalFact, approval_fact
+from dashboard.chain import coming, titles
+from dashboard.chain.coming import Coming
 from dashboard.funding.lines import FundingLine, funding_line
 from dashboard.shell import stops, timeline
 from dashboard.shell.timeline import BankAnswer, Step
 from funding.models import FundingEvent, FundingTransaction
 from funding.services import topups
 from funding.services.retries import Standing
-from funding.states import IN_FLIGHT, FundingStatus
+from funding.states import IN_FLIGHT, FundingStatus, SourceStatus
 from funding.transfer import FUNDING
 
 _STEPS = {
@@ -28,11 +30,17 @@ _STEPS = {
 
 @dataclass(frozen=True)
 class FundingDetail:
-    """`approval_id` is that of the approval it waits for, empty if it waits for none. `retry_of`
+    """`approval_id` is that of its approval, empty where nobody was asked. `retry_of`
     is the id of the funding that it tries again, `why_no_retry` a sentence about one that came back
-    for want of funds and cannot be tried again now."""
+    for want of funds and cannot be tried again now. `source_id` is that of the bank account, empty
+    where that is removed. `coming` is what happens next; `is_late`: the day on which it was
+    expected is over."""
 
     line: FundingLine
+    day: str
+    source_id: str
+    coming: list[Coming]
+    is_late: bool
     stop: str
     approval: ApprovalFact | None
     steps: list[Step]
@@ -45,6 +53,7 @@ class FundingDetail:
     may_cancel: bool
     is_held: bool
     approval_id: str
+    awaits_approval: bool
     retry_of: str
     retries: list[FundingLine]
     may_retry: bool
@@ -57,13 +66,20 @@ def detail(
     history: Sequence[FundingEvent],
     names: Mapping[str, str],
     stop: str,
+    now: datetime,
     retried: Standing | None = None,
 ) -> FundingDetail:
     """`names` are those of the people and keys in the history; `stop` says that, and by what,
     sending funding is stopped; `retried` is there if it came back for want of funds."""
     is_unsent = row.status in (FundingStatus.RESERVED, FundingStatus.AWAITING_CONFIRMATION)
+    line = funding_line(row, stopped=stops.BADGE if stop else None)
+    steps_to_come = coming.of_funding(row, is_stopped=bool(stop), now=now)
     return FundingDetail(
-        line=funding_line(row, stopped=stops.BADGE if stop else None),
+        line=line,
+        day=titles.day(row.created_at, now=now),
+        source_id="" if row.source.status == SourceStatus.REMOVED else row.source_id,
+        coming=steps_to_come,
+        is_late=any(step.is_late for step in steps_to_come),
         stop=stop if is_unsent else "",
         approval=approval_fact(getattr(row, "confirmation", None)),
         steps=timeline.with_bank_notes(
@@ -77,18 +93,13 @@ def detail(
         is_moving=row.status in IN_FLIGHT,
         may_cancel=row.is_unsent,
         is_held=row.held_at is not None,
-        approval_id=_approval_id(row),
+        approval_id=str(row.confirmation.pk) if hasattr(row, "confirmation") else "",
+        awaits_approval=row.status == FundingStatus.AWAITING_CONFIRMATION,
         retry_of=row.retry_of_id or "",
         retries=[funding_line(each) for each in retried.retries] if retried else [],
         may_retry=retried is not None and not retried.obstacle,
         why_no_retry=retried.obstacle if retried else "",
     )
-
-
-def _approval_id(row: FundingTransaction) -> str:
-    if row.status != FundingStatus.AWAITING_CONFIRMATION or not hasattr(row, "confirmation"):
-        return ""
-    return str(row.confirmation.pk)
 
 
 def _step(row: FundingTransaction, event: FundingEvent, names: Mapping[str, str]) -> Step:

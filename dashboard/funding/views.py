@@ -8,12 +8,14 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from common.clock import utc_now
+from dashboard.chain.collected import collect
 from dashboard.funding import detail as funding_detail
 from dashboard.funding.lines import funding_line
 from dashboard.shell import stops
 from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import page
 from funding import selectors
+from funding.models import SOURCE_TYPE
 from funding.services import debit_authorizations, retries, topups
 from funding.states import IN_FLIGHT, FundingStatus
 from tenants import actors
@@ -51,15 +53,31 @@ def funding(request: PageRequest) -> HttpResponse:
 @tenant_page()
 def detail(request: PageRequest, funding_id: str) -> HttpResponse:
     """One attempt with its timeline; for htmx only the part that changes."""
-    row = selectors.attempt(tenant_id=request.access.tenant.pk, funding_id=funding_id)
+    access, now = request.access, utc_now()
+    row = selectors.attempt(tenant_id=access.tenant.pk, funding_id=funding_id)
     history = list(selectors.history(row))
-    names = tenants.people_and_keys({event.actor_id for event in history})
-    stop = stops.of(request.access.tenant).funding
+    collected = collect(
+        tenant_id=access.tenant.pk,
+        subject_id=row.pk,
+        source_type=SOURCE_TYPE,
+        with_audit=access.may_read_audit_log,
+    )
+    names = tenants.people_and_keys({event.actor_id for event in history} | collected.actors)
     retried = None
     if row.retry_of_id is None and retries.is_retriable(row):
-        retried = retries.standing(row, mode=request.access.tenant.mode, now=utc_now())
-    found = funding_detail.detail(row, history=history, names=names, stop=stop, retried=retried)
-    values = {"funding": found, "authorization": debit_authorizations.of_debit(row)}
+        retried = retries.standing(row, mode=access.tenant.mode, now=now)
+    values = {
+        "funding": funding_detail.detail(
+            row,
+            history=history,
+            names=names,
+            stop=stops.of(access.tenant).funding,
+            retried=retried,
+            now=now,
+        ),
+        "chain": collected.chain(names),
+        "authorization": debit_authorizations.of_debit(row),
+    }
     template = "_detail_live.html" if request.htmx else "detail.html"
     return render(request, f"dashboard/funding/{template}", values)
 

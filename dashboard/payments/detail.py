@@ -11,6 +11,8 @@ from common import lookalikes
 from dashboard.approvals.deciders import asked_words
 from dashboard.approvals.lines import ApprovalFact, approval_fact
 from dashboard.auto_funding.state import people
+from dashboard.chain import coming, titles
+from dashboard.chain.coming import Coming
 from dashboard.payments.lines import PaymentLine, payment_line
 from dashboard.shell import timeline
 from dashboard.shell.timeline import BankAnswer, Step
@@ -38,12 +40,15 @@ class PaymentDetail:
     """`recipient_id` is empty where the recipient was never on the tenant's list. `approval_id` is
     that of the approval, if people were asked, `why` says why they were, and `asked` is a sentence
     that says who can approve it. `warning` says what to look at twice in the recipient's names;
-    mostly empty."""
+    mostly empty. `coming` is what happens next; `is_late`: the day on which it was expected is
+    over."""
 
     line: PaymentLine
+    day: str
+    coming: list[Coming]
+    is_late: bool
     warning: str
     stop: str
-    approval: ApprovalFact | None
     holder: str
     recipient_id: str
     steps: list[Step]
@@ -51,6 +56,7 @@ class PaymentDetail:
     is_back: bool
     description: str
     waits_until: datetime | None
+    approvals: list[tuple[str, ApprovalFact]]
     approval_id: str
     why: str
     asked: str
@@ -74,6 +80,7 @@ def detail(
     names: Mapping[str, str],
     stop: str,
     new: Mapping[str, datetime],
+    now: datetime,
 ) -> PaymentDetail:
     """`approvals` begin with the first; the last one counts. `deciding` are the addresses of those
     who decide it now, while it is open; `names` are those of the people and keys in the history;
@@ -84,11 +91,14 @@ def detail(
     steps = [_step(event, names) for event in history]
     steps += [step for each in approvals for step in _approval_steps(each)]
     answer = _answer(row)
+    steps_to_come = coming.of_payment(row, is_stopped=bool(stop), now=now)
     return PaymentDetail(
         line=payment_line(row, is_stopped=bool(stop)),
+        day=titles.day(row.created_at, now=now),
+        coming=steps_to_come,
+        is_late=any(step.is_late for step in steps_to_come),
         warning=lookalikes.warning(row.recipient.display_name, row.recipient.account_holder_name),
         stop=stop if row.status in (PaymentStatus.CREATED, PaymentStatus.WAITING_FOR_FUNDS) else "",
-        approval=approval_fact(approval),
         holder=row.recipient.account_holder_name,
         recipient_id=row.recipient_id if row.recipient.is_saved else "",
         steps=timeline.with_bank_notes(steps, row, PAYMENTS.expected_on),
@@ -96,6 +106,7 @@ def detail(
         is_back=answer is not None,
         description=row.description,
         waits_until=row.waits_until if is_waiting else None,
+        approvals=[(each.pk, fact) for each in approvals if (fact := approval_fact(each))],
         approval_id=approval.pk if approval else "",
         why=approval.reason if approval else "",
         asked=asked_words(deciding, later=new) if approval else "",

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from common.clock import utc_now
+from dashboard.chain.collected import collect
 from dashboard.payments import detail as payment_detail
 from dashboard.payments.forms import PaymentFilter
 from dashboard.payments.lines import payment_line
@@ -20,7 +21,7 @@ from dashboard.shell.access import MONEY, PageRequest, tenant_download, tenant_f
 from dashboard.shell.paging import page
 from payments import selectors
 from payments.api import presenters
-from payments.models import Payment
+from payments.models import SOURCE_TYPE, Payment
 from payments.services import approvals, exemption, orders
 from tenants import actors
 from tenants import selectors as tenants
@@ -70,19 +71,29 @@ def download(request: PageRequest) -> HttpResponseBase:
 @tenant_page()
 def detail(request: PageRequest, payment_id: str) -> HttpResponse:
     """One payment with its timeline; for htmx only the part that changes."""
-    row = selectors.payment(tenant_id=request.access.tenant.pk, payment_id=payment_id)
+    access = request.access
+    row = selectors.payment(tenant_id=access.tenant.pk, payment_id=payment_id)
     history, asked = list(selectors.history(row)), list(selectors.approvals(row))
     approval = asked[-1] if asked else None
+    collected = collect(
+        tenant_id=access.tenant.pk,
+        subject_id=row.pk,
+        source_type=SOURCE_TYPE,
+        with_audit=access.may_read_audit_log,
+    )
+    names = tenants.people_and_keys({event.actor_id for event in history} | collected.actors)
     values = {
         "payment": payment_detail.detail(
             row,
             history=history,
             approvals=asked,
             deciding=approvals.deciding(approval) if approval and row.awaits_confirmation else (),
-            names=tenants.people_and_keys({event.actor_id for event in history}),
-            stop=stops.of(request.access.tenant).payments,
+            names=names,
+            stop=stops.of(access.tenant).payments,
             new=_new_approvers(row),
-        )
+            now=utc_now(),
+        ),
+        "chain": collected.chain(names),
     }
     template = "_detail_live.html" if request.htmx else "detail.html"
     return render(request, f"dashboard/payments/{template}", values)

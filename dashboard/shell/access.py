@@ -70,6 +70,10 @@ class TenantAccess:
     def may_approve(self) -> bool:
         return self.role in (Role.OWNER, Role.APPROVER)
 
+    @property
+    def may_read_audit_log(self) -> bool:
+        return self.role == Role.OWNER
+
     def waits_until(self, now: datetime) -> datetime | None:
         """Until when a new owner or approver approves no payment; None: no longer, or never."""
         if self.viewed_until is not None:

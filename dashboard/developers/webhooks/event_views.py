@@ -6,6 +6,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from common.clock import utc_now
+from dashboard.chain import titles
 from dashboard.developers.webhooks.forms import EventFilter
 from dashboard.developers.webhooks.lines import body_of, delivery_line, event_line
 from dashboard.shell import stops
@@ -36,6 +38,7 @@ def event(request: PageRequest, event_id: str) -> HttpResponse:
     deliveries = selectors.deliveries_of(event_id=row.pk)
     stop = stops.of_webhooks(tenant_id)
     values = {
+        "title": titles.of_event(row, now=utc_now()),
         "line": event_line(row),
         "body": body_of(row),
         "stop": stop,

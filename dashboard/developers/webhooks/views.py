@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from common.clock import utc_now
+from dashboard.chain import titles
 from dashboard.developers.webhooks.forms import DeliveryFilter
 from dashboard.developers.webhooks.lines import (
     attempt_line,
@@ -75,10 +76,12 @@ def delivery(request: PageRequest, delivery_id: str) -> HttpResponse:
     row = selectors.delivery(tenant_id=tenant_id, delivery_id=delivery_id)
     attempts = selectors.attempts(delivery_id=row.pk)[:_ATTEMPTS_SHOWN]
     stop = stops.of_webhooks(tenant_id)
+    endpoint = selectors.endpoint(tenant_id=tenant_id, endpoint_id=row.endpoint_id)
     values = {
+        "title": titles.of_delivery(row.event, endpoint.url, now=utc_now()),
         "line": delivery_line(row, is_stopped=bool(stop)),
         "stop": stop,
-        "endpoint": selectors.endpoint(tenant_id=tenant_id, endpoint_id=row.endpoint_id),
+        "endpoint": endpoint,
         "attempts": [attempt_line(item, event_id=row.event_id) for item in attempts],
         "body": body_of(row.event),
         "may_send": request.access.role in MONEY,

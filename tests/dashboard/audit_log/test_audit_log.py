@@ -194,8 +194,9 @@ class TestFilters:
         assert "before@" not in content
 
     def test_by_the_id_of_what_it_is_about(self, acme, rival, dana_browser):
-        mine = make_funding(acme, make_source(acme), status=FundingStatus.RESERVED)
-        other = make_funding(acme, make_source(acme), status=FundingStatus.RESERVED)
+        source = make_source(acme)
+        mine = make_funding(acme, source, status=FundingStatus.RESERVED)
+        other = make_funding(acme, source, status=FundingStatus.RESERVED)
         foreign = make_funding(rival, make_source(rival), status=FundingStatus.RESERVED)
         staff = actors.staff(make_member(acme, email="sue@ballast.example").pk)
         for funding in (mine, other, foreign):
