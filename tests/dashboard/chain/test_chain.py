@@ -66,6 +66,10 @@ def links(browser, where):
     return set(re.findall(r'href="([^"]+)"', text[text.index('<main class="page"') :]))
 
 
+def title_of(content):
+    return content.partition("<title>")[2].partition("</title>")[0]
+
+
 class TestLinks:
     def test_lead_to_every_ledger_line(self, money, arrived, dana_browser):
         found = links(dana_browser, path(money, arrived))
@@ -215,12 +219,12 @@ class TestTitles:
         row = make_funding(acme, make_source(acme), amount=120_000, created_at=long_ago)
         content = dana_browser.get(f"/dashboard/funding/{row.pk}").content.decode()
 
-        title = re.search(r"<title>(.*?)</title>", content, re.S)[1]
+        title = title_of(content)
         assert title.startswith("$1,200.00 from JPMorgan Chase\xa0··6789 · Nov 12, 2020 · ")
 
     def test_of_this_year_leave_the_year_out(self, money, arrived, dana_browser):
         content = dana_browser.get(path(money, arrived)).content.decode()
-        title = re.search(r"<title>(.*?)</title>", content, re.S)[1]
+        title = title_of(content)
 
         assert f"· {NOW:%b} {NOW.day}" in title
 

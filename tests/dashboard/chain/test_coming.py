@@ -180,11 +180,13 @@ class TestPayment:
 
 def test_a_page_marks_what_is_late_and_nothing_else(acme, source, dana_browser):
     today = utc_now().astimezone(EASTERN).date()
-    moving = {"status": FundingStatus.IN_TRANSIT}
-    late = make_funding(
-        acme, source, expected_availability_date=today - timedelta(days=1), **moving
-    )
-    due = make_funding(acme, source, expected_availability_date=today, **moving)
+
+    def moving(day):
+        return make_funding(
+            acme, source, status=FundingStatus.IN_TRANSIT, expected_availability_date=day
+        )
+
+    late, due = moving(today - timedelta(days=1)), moving(today)
 
     def text(row):
         return dana_browser.get(f"/dashboard/funding/{row.pk}").content.decode()
