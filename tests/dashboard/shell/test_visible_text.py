@@ -28,8 +28,8 @@ NO_NAMES = {
     "account_id", "account_number", "account_number_again", "amount", "batches", "code",
     "company_id", "current", "entry", "host_key", "information", "login", "networks",
     "new_password", "offset_account", "oldpassword", "password", "password1", "password2", "path",
-    "payment", "public_token", "request_id", "routing_number", "search", "seen", "tenant",
-    "threshold", "token", "total", "typed_amount", "url", "who",
+    "payment", "public_token", "request_id", "routing_number", "search", "seen", "subject",
+    "tenant", "threshold", "token", "total", "typed_amount", "url", "who",
 }  # fmt: skip
 
 
