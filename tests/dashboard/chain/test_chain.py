@@ -3,6 +3,7 @@ nothing of anybody else's."""
 
 from __future__ import annotations
 
+import html
 import re
 from datetime import timedelta
 
@@ -63,7 +64,8 @@ def path(money, row):
 def links(browser, where):
     """The addresses that the page's own part leads to, and not its frame."""
     text = browser.get(where).content.decode()
-    return set(re.findall(r'href="([^"]+)"', text[text.index('<main class="page"') :]))
+    part = text[text.index('<main class="page"') :]
+    return {html.unescape(link) for link in re.findall(r'href="([^"]+)"', part)}
 
 
 def title_of(content):
@@ -73,11 +75,13 @@ def title_of(content):
 class TestLinks:
     def test_lead_to_every_ledger_line(self, money, arrived, dana_browser):
         found = links(dana_browser, path(money, arrived))
-        lines = dana_browser.get(f"/dashboard/transactions?search={arrived.pk}").context["lines"]
+        lines = dana_browser.get(
+            f"/dashboard/transactions?view=ledger&search={arrived.pk}"
+        ).context["lines"]
 
         assert len(lines) == len(money.postings)
-        assert {f"/dashboard/transactions?search={line.id}" for line in lines} <= found
-        assert f"/dashboard/transactions?search={arrived.pk}" in found
+        assert {f"/dashboard/transactions?view=ledger&search={line.id}" for line in lines} <= found
+        assert f"/dashboard/transactions?view=ledger&search={arrived.pk}" in found
 
     def test_lead_to_every_event_and_delivery(self, money, arrived, dana_browser):
         found = links(dana_browser, path(money, arrived))
