@@ -75,9 +75,8 @@ def title_of(content):
 class TestLinks:
     def test_lead_to_every_ledger_line(self, money, arrived, dana_browser):
         found = links(dana_browser, path(money, arrived))
-        lines = dana_browser.get(
-            f"/dashboard/transactions?view=ledger&search={arrived.pk}"
-        ).context["lines"]
+        all_of_it = f"/dashboard/transactions?view=ledger&search={arrived.pk}"
+        lines = dana_browser.get(all_of_it).context["lines"]
 
         assert len(lines) == len(money.postings)
         assert {f"/dashboard/transactions?view=ledger&search={line.id}" for line in lines} <= found
