@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from devstack import console
-from devstack.errors import DevstackError
+from devstack import console, venvs
 from devstack.paths import ROOT
 
 # The pinned packages of production and nothing else; ours has the tools of development as well.
@@ -88,16 +86,7 @@ def _told(found: Audited | None) -> int:
 
 
 def _install() -> None:
-    """Make the environment of production what `requirements.txt` says. Quick when it is."""
-    environment = os.environ | {"UV_SYSTEM_CERTS": "1"}
-    uv = [sys.executable, "-m", "uv"]
-    into = ["--quiet", f"--python={RUNTIME / 'bin' / 'python'}", "--require-hashes"]
-    for command in (
-        [*uv, "venv", "--quiet", "--allow-existing", f"--python={sys.executable}", str(RUNTIME)],
-        [*uv, "pip", "sync", *into, str(REQUIREMENTS)],
-    ):
-        if not console.run_step(command, environment=environment, folder=ROOT):
-            raise DevstackError("the packages of production could not be installed; see above.")
+    venvs.sync(RUNTIME, REQUIREMENTS, purpose="the packages of production")
 
 
 def _python(module: str, *arguments: str) -> int:

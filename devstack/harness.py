@@ -1,10 +1,13 @@
-"""`./run manage`, `demo`, `pictures` and `bench`: one command with what it needs around it."""
+"""`./run manage`, `demo`, `pictures`, `bench` and such: a command with what it needs around it."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
 from devstack import (
@@ -18,7 +21,7 @@ from devstack import (
     preparation,
     slots,
 )
-from devstack.copies import Recipe
+from devstack.copies import Copy, Recipe
 from devstack.errors import DevstackError
 from devstack.paths import CLIENT, ROOT
 from devstack.processes import log_tail
@@ -41,26 +44,35 @@ def manage(arguments: Sequence[str]) -> int:
 def demo(arguments: Sequence[str]) -> int:
     """Tell the demo's story against a new copy."""
     command = [sys.executable, "-m", "demo.story", *arguments]
-    return _against_a_new_copy("demo", command, copies.PRODUCT_WITHOUT_DEMO_TENANT)
+    return against_a_new_copy("demo", command, copies.PRODUCT_WITHOUT_DEMO_TENANT)
 
 
 def pictures(arguments: Sequence[str]) -> int:
     """Take the screenshots of docs/img from a new copy with its demo tenant."""
     chromium.ensure()
     command = [sys.executable, "-m", "demo.pictures", *arguments]
-    return _against_a_new_copy("pictures", command, copies.PRODUCT)
+    return against_a_new_copy("pictures", command, copies.PRODUCT)
 
 
-def _against_a_new_copy(name: str, command: Sequence[str], recipe: Recipe) -> int:
-    """Start a whole new copy quietly, run a program against it, stop it."""
+def against_a_new_copy(
+    name: str,
+    command: Sequence[str],
+    recipe: Recipe,
+    *,
+    durable: bool = True,
+    folder: Path = ROOT,
+    variables: Mapping[str, str] = MappingProxyType({}),
+) -> int:
+    """Start a whole new copy quietly, run a program against it, stop it. The program runs in
+    `folder` and is told the copy's address (`BASE_URL`) and these variables beside the copy's."""
     with stop_once():
-        pair = slots.claim_free_pair(name, durable=True)
+        pair = slots.claim_free_pair(name, durable=durable)
         log = pair.profile.home / "logs" / f"{name}.log"
         try:
             pair.erase()
             log.parent.mkdir(parents=True)
-            with log.open("w") as file:
-                code = _run_with_copy(pair, file, command, recipe)
+            with log.open("w") as file, _copy(pair, file, recipe) as copy:
+                code = _run_beside(copy, command, folder, variables)
         except DevstackError as problem:
             console.report(str(problem))
             code = 1
@@ -72,25 +84,28 @@ def _against_a_new_copy(name: str, command: Sequence[str], recipe: Recipe) -> in
     return code
 
 
-def _run_with_copy(pair: Pair, log: IO[str], command: Sequence[str], recipe: Recipe) -> int:
+@contextlib.contextmanager
+def _copy(pair: Pair, log: IO[str], recipe: Recipe) -> Iterator[Copy]:
     def write(name: str, line: str) -> None:
         log.write(f"{name:>8} | {line}\n")
         log.flush()
         if name == "ballast":
             console.report(line)
 
-    with copies.running(
-        pair,
-        port=copies.free_port(),
-        sink=write,
-        recipe=recipe,
-        overrides={"SANDBOX_PACE": "seconds"},
-    ) as copy:
-        logins = json.dumps(dict(copy.demo))
-        variables = {**copy.environment, "PYTHONPATH": str(CLIENT), "BALLAST_DEMO": logins}
-        with foreground.started(command, environment=variables, folder=ROOT) as program:
-            copy.supervisor.run_while(lambda: program.poll() is None)
-            return foreground.exit_code(program.wait())
+    pace = {"SANDBOX_PACE": "seconds"}
+    port = copies.free_port()
+    with copies.running(pair, port=port, sink=write, recipe=recipe, overrides=pace) as copy:
+        yield copy
+
+
+def _run_beside(
+    copy: Copy, command: Sequence[str], folder: Path, variables: Mapping[str, str]
+) -> int:
+    logins = json.dumps(dict(copy.demo))
+    told = {**copy.environment, "PYTHONPATH": str(CLIENT), "BALLAST_DEMO": logins, **variables}
+    with foreground.started(command, environment=told, folder=folder) as program:
+        copy.supervisor.run_while(lambda: program.poll() is None)
+        return foreground.exit_code(program.wait())
 
 
 def bench(arguments: Sequence[str]) -> int:

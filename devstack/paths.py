@@ -16,6 +16,7 @@ from devstack.locks import FileLock
 
 ROOT = Path(__file__).resolve().parent.parent
 CLIENT = ROOT / "clients" / "python"
+TYPESCRIPT_CLIENT = ROOT / "clients" / "typescript"
 DEFAULT_PROFILE = "dev"
 
 # The roles of an embedded PostgreSQL (`devstack.roles` makes them).

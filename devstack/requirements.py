@@ -24,6 +24,7 @@ LOCKED: tuple[tuple[str, list[str]], ...] = (
     ("requirements", []),
     ("requirements-dev", ["requirements.txt"]),
     ("requirements-bench", ["requirements.txt"]),
+    ("requirements-node", []),
 )
 
 
