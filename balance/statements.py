@@ -6,17 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import pairwise
-from typing import Any
 
-from balance import selectors
 from balance.closed_months import Total, totals
 from balance.history import Closing, closings
 from balance.models import BalanceTransaction
 from common import days
 from common.errors import NotFound
 
-# Printed below the totals; a longer month is for the CSV file.
-LINES_MAX = 500
 _A_MOMENT = timedelta(microseconds=1)
 
 
@@ -41,11 +37,10 @@ class Month:
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """`rows` are the lines, oldest first; None where there are more than LINES_MAX."""
+    """A month and what its lines come to, by type."""
 
     month: Month
     totals: list[Total]
-    rows: list[dict[str, Any]] | None
 
 
 def months(*, tenant_id: str, now: datetime) -> list[Month]:
@@ -63,7 +58,7 @@ def statement(*, tenant_id: str, first: date, now: datetime) -> Statement:
     """The statement of the month that begins on `first`. Raises NotFound for a month that has not
     begun, or is before the tenant's first line.
 
-    Reads nothing but the month's lines, and of a long month that is over, nothing but its totals.
+    Of a long month that is over, nothing but its totals is read.
     """
     if first not in _starts(tenant_id, now):
         raise NotFound("There is no statement of this month.")
@@ -73,7 +68,6 @@ def statement(*, tenant_id: str, first: date, now: datetime) -> Statement:
     return Statement(
         month=month,
         totals=totals(tenant_id=tenant_id, first=first, opening=opening, closing=closing),
-        rows=_printed(tenant_id, month) if month.lines <= LINES_MAX else None,
     )
 
 
@@ -87,10 +81,3 @@ def _starts(tenant_id: str, now: datetime) -> Iterator[date]:
     while month <= days.day_of(now):
         yield month
         month = days.next_month(month)
-
-
-def _printed(tenant_id: str, month: Month) -> list[dict[str, Any]]:
-    rows = selectors.transactions(tenant_id).filter(
-        sequence__gt=month.opening.sequence, sequence__lte=month.closing.sequence
-    )
-    return list(rows.order_by("sequence"))

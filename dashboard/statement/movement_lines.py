@@ -12,14 +12,31 @@ from dashboard.funding.lines import funding_line
 from dashboard.payments.lines import payment_line
 from dashboard.shell import stops
 from dashboard.shell.badges import Badge
-from dashboard.statement.lines import NOBODY, OtherSide, cause_page
+from dashboard.statement.lines import NOBODY, OtherSide, cause_page, other_sides
 from dashboard.templatetags.ballast import money
 from funding import selectors as funding
 from payments import selectors as payments
 from tenants.models import Tenant
 
-POSTED = Badge("Posted")
-_WHAT = {("funding_transaction", PostingType.CREDIT): "Funding"}
+_POSTED = Badge("Posted")
+_COMPLETED = Badge("Completed", "good")
+_RETURNED = Badge("Returned", "bad")
+_RELEASED = Badge("Released")
+
+# What the ledger itself knows of a movement, which no later change alters.
+_BOOKED = {
+    ("funding_transaction", PostingType.CREDIT): _COMPLETED,
+    ("funding_transaction", PostingType.DEBIT): _RETURNED,
+    ("payment", PostingType.CREDIT): _RETURNED,
+}
+_ENDED = {
+    None: Badge("Set aside"),
+    PostingType.SETTLEMENT: _COMPLETED,
+    PostingType.UNLOCK: _RELEASED,
+}
+
+# Beside its status, half of what the ledger says is enough.
+_SHORTER = {"Funding completed": "Funding"}
 
 
 @dataclass(frozen=True)
@@ -49,13 +66,28 @@ class _Cause:
     note: str = ""
 
 
-_UNKNOWN = _Cause(NOBODY, POSTED)
+_UNKNOWN = _Cause(NOBODY, _POSTED)
 
 
 def as_of_now(*, tenant: Tenant, rows: Sequence[Movement]) -> list[MovementLine]:
     """Movements with the present status of each. Three queries at most."""
     causes = _causes(tenant, {row.first["source_id"] for row in rows})
     return [_line(row, causes.get(row.first["source_id"], _UNKNOWN)) for row in rows]
+
+
+def as_booked(*, tenant_id: str, rows: Sequence[Movement]) -> list[MovementLine]:
+    """Movements with what the ledger had of each when their span was over: a statement stays as it
+    is. One query."""
+    sides = other_sides(tenant_id, {row.first["source_id"] for row in rows})
+    return [
+        _line(row, _Cause(sides.get(row.first["source_id"], NOBODY), _booked(row))) for row in rows
+    ]
+
+
+def _booked(row: Movement) -> Badge:
+    if row.type in (PostingType.LOCK, PostingType.UNLOCK):
+        return _ENDED[row.end]
+    return _BOOKED.get((row.first["source_type"], row.type), _POSTED)
 
 
 def _causes(tenant: Tenant, sources: set[str]) -> Mapping[str, _Cause]:
@@ -80,11 +112,10 @@ def _with(prefix: str, sources: set[str]) -> list[str]:
 
 def _line(row: Movement, cause: _Cause) -> MovementLine:
     first = row.first
-    kind = (first["source_type"], row.type)
     return MovementLine(
         href=cause_page(*_source(row)),
         who=cause.side.who,
-        what=_WHAT.get(kind) or first["description"] or row.type.label,
+        what=_SHORTER.get(first["description"], first["description"]) or row.type.label,
         what_for=cause.side.what_for,
         note=cause.note,
         badge=cause.badge,

@@ -16,7 +16,7 @@ from common.days import day_of
 from dashboard.shell import downloads
 from dashboard.shell.access import PageRequest, tenant_download, tenant_page
 from dashboard.shell.paging import Page, page
-from dashboard.statement import chips, movement_lines
+from dashboard.statement import chips, month_page, movement_lines
 from dashboard.statement import lines as statement_lines
 from dashboard.statement.by_day import by_day
 from dashboard.statement.chips import LEDGER
@@ -90,17 +90,28 @@ def months(request: PageRequest) -> HttpResponse:
 @require_safe
 @tenant_page()
 def statement(request: PageRequest, year: int, month: int) -> HttpResponse:
-    """One month, made to be printed."""
+    """One month, made to be printed: by movements, or each line of the ledger."""
     try:
         first = date(year, month, 1)
     except ValueError as error:
         raise Http404 from error
     tenant_id, now = request.access.tenant.pk, utc_now()
     found = statements.statement(tenant_id=tenant_id, first=first, now=now)
+    view = LEDGER if request.GET.get("view") == LEDGER else ""
+    read = month_page.of_lines if view else month_page.of_movements
+    shown = read(tenant_id=tenant_id, month=found.month, after=request.GET.get("after", ""))
     values = {
         "statement": found,
         "month": found.month,
-        "lines": statement_lines.lines(tenant_id=tenant_id, rows=found.rows or ()),
+        "view": view,
+        "page": shown,
         "printed_at": now,
+        **_rows_of(tenant_id, shown.rows, view),
     }
     return render(request, "dashboard/statement/month.html", values)
+
+
+def _rows_of(tenant_id: str, rows: list[Any], view: str) -> dict[str, Any]:
+    if view:
+        return {"lines": statement_lines.lines(tenant_id=tenant_id, rows=rows)}
+    return {"days": by_day(movement_lines.as_booked(tenant_id=tenant_id, rows=rows))}

@@ -72,27 +72,17 @@ class TestStatement:
         ]
         assert (found.month.opening.available, found.month.opening.locked) == (0, 0)
         assert (found.month.closing.available, found.month.closing.locked) == (70_000, 0)
-        assert found.rows is not None
-        assert [row["sequence"] for row in found.rows] == [1, 2, 3]
 
     def test_of_a_month_of_rest_is_empty(self, lived):
         found = statement(lived, OCTOBER)
 
-        assert (found.totals, found.rows) == ([], [])
+        assert found.totals == []
         assert found.month.opening == found.month.closing
 
     def test_of_this_month_goes_as_far_as_now(self, lived):
         fund(lived, 1, now=NOW)
 
         assert statement(lived, NOVEMBER).month.closing.available == 75_001
-
-    def test_leaves_the_lines_of_a_long_month_to_the_file(self, lived, monkeypatch):
-        monkeypatch.setattr(statements, "LINES_MAX", 2)
-
-        found = statement(lived, SEPTEMBER)
-
-        assert found.rows is None
-        assert sum(total.lines for total in found.totals) == 3
 
     @pytest.mark.parametrize("first", [date(2026, 8, 1), date(2026, 12, 1), date(2026, 9, 2)])
     def test_of_any_other_month_is_not_found(self, lived, first):

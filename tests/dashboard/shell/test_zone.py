@@ -46,8 +46,17 @@ def test_a_statement_holds_and_shows_days_of_its_own_month(acme, dana_browser):
     content = dana_browser.get("/dashboard/statements/2026-10").content.decode()
 
     assert "October 1 to October 31, 2026, US Eastern time" in content
+    assert 'colspan="2">Oct 31</th>' in content
+    assert ">11:30 PM EDT</time>" in content
+    assert "Nov 1" not in content
+
+
+def test_a_ledger_line_of_a_statement_has_the_day_and_the_time(acme, dana_browser):
+    fund(acme, 1_000, now=HALLOWEEN)
+
+    content = dana_browser.get("/dashboard/statements/2026-10?view=ledger").content.decode()
+
     assert "Oct 31, 2026, 11:30 PM EDT</time>" in content
-    assert "Nov 1, 2026" not in content
 
 
 def test_a_day_of_the_filter_shows_that_day(acme, dana_browser):
