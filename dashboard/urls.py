@@ -63,6 +63,7 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("payments/<str:payment_id>/cancel", payments.cancel, name="payment_cancel"),
     path("recipients", recipients.recipients, name="recipients"),
     path("recipients/new", recipients.add, name="recipient_add"),
+    path("recipients/search", recipients.search, name="recipient_search"),
     path("recipients/<str:recipient_id>", recipients.detail, name="recipient"),
     path("recipients/<str:recipient_id>/rename", recipients.rename, name="recipient_rename"),
     path("recipients/<str:recipient_id>/remove", recipients.remove, name="recipient_remove"),

@@ -7,7 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Count, F, FilteredRelation, OuterRef, Q, QuerySet, Sum, Value
+from django.db.models import (
+    Case,
+    Count,
+    F,
+    FilteredRelation,
+    OuterRef,
+    Q,
+    QuerySet,
+    Sum,
+    Value,
+    When,
+)
 from django.db.models.functions import Coalesce, Lower, NullIf
 
 from balance import selectors as ledger
@@ -132,6 +143,19 @@ def recipients_called(text: str, *, tenant_id: str) -> QuerySet[Recipient]:
     rows = rows.annotate(name=Lower(_display_name()))
     rows = rows.annotate(begins=Q(name__startswith=text.lower()))
     return rows.order_by("-begins", "name", "pk")
+
+
+def recipients_to_pay(text: str, *, tenant_id: str) -> QuerySet[Recipient]:
+    """Those of `kept_recipients` in whose name, bank or last four digits each word of `text` is
+    found; all of them for an empty text. Names that begin with the text come first."""
+    rows = kept_recipients(tenant_id=tenant_id)
+    words = [word for typed in text.split() if (word := typed.strip("·,"))]
+    for word in words:
+        names = Q(nickname__icontains=word) | Q(account_holder_name__icontains=word)
+        rows = rows.filter(names | Q(bank_name__icontains=word) | Q(last4__startswith=word))
+    begins = Q(nickname__istartswith=text) | Q(account_holder_name__istartswith=text)
+    rank = Case(When(begins, then=0), default=1) if words else Value(0)
+    return rows.order_by(rank, Lower(_display_name()), "pk")
 
 
 def other_sides(*, tenant_id: str, payment_ids: Iterable[str]) -> QuerySet[Any, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.urls import reverse_lazy
 
 from common.forms import TextField
 from common.money import format_cents
@@ -24,6 +25,7 @@ from payments.states import PaymentStatus
 
 _APPROVAL = "approval"
 SHORT_OF_MONEY = "short"
+_SEARCH = reverse_lazy("dashboard:recipient_search")
 
 
 class PayForm(OnceForm):
@@ -31,7 +33,12 @@ class PayForm(OnceForm):
 
     purpose = "payment"
 
-    recipient = forms.ChoiceField(label="To", error_messages={"required": "Choose whom to pay."})
+    recipient = forms.ChoiceField(
+        label="To",
+        # `autocomplete`: a browser must not choose again who was chosen before a reload.
+        widget=forms.Select(attrs={"data-search": _SEARCH, "autocomplete": "off"}),
+        error_messages={"required": "Choose whom to pay."},
+    )
     amount = DollarsField(
         label="Amount in dollars", least=1, error_messages={"required": "Enter how much to pay."}
     )

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from common.ids import is_id
 from dashboard.bank_accounts.names import account_name
+from dashboard.recipients.forms import RecipientSearch
 from payments import selectors
 from payments.models import Recipient
 
 SHOWN_MAX = 200
+FOUND_MAX = 20
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,21 @@ def recipient_choices(
         known = selectors.recipients(tenant_id=tenant_id) if with_removed else kept
         rows += known.filter(pk=chosen)
     return RecipientChoices([(row.pk, _name(row)) for row in rows], are_cut)
+
+
+def found_recipients(form: RecipientSearch, *, tenant_id: str) -> dict[str, object]:
+    """What the search box is answered: the first 20 that fit, and whether there are more."""
+    rows = list(form.found(tenant_id=tenant_id)[: FOUND_MAX + 1])
+    found = [
+        {
+            "id": row.pk,
+            "name": row.display_name,
+            "holder": row.account_holder_name if row.nickname else "",
+            "account": account_name(row),
+        }
+        for row in rows[:FOUND_MAX]
+    ]
+    return {"recipients": found, "more": len(rows) > FOUND_MAX}
 
 
 def _name(row: Recipient) -> str:

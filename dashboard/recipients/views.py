@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
@@ -17,7 +17,8 @@ from common.errors import DomainError
 from dashboard.bank_accounts.forms import FIELDS
 from dashboard.payments.lines import payment_line
 from dashboard.recipients import detail as recipient_detail
-from dashboard.recipients.forms import NicknameForm, RecipientForm
+from dashboard.recipients.choices import found_recipients
+from dashboard.recipients.forms import NicknameForm, RecipientForm, RecipientSearch
 from dashboard.recipients.lines import recipient_line
 from dashboard.shell import refusals
 from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
@@ -73,6 +74,14 @@ def detail(request: PageRequest, recipient_id: str) -> HttpResponse:
         )
     }
     return render(request, "dashboard/recipients/detail.html", values)
+
+
+@require_safe
+@tenant_page(*MONEY)
+def search(request: PageRequest) -> HttpResponse:
+    """The recipients that fit what is typed into the search box of a form."""
+    form = RecipientSearch(request.GET)
+    return JsonResponse(found_recipients(form, tenant_id=request.access.tenant.pk))
 
 
 @sensitive_post_parameters("account_number", "account_number_again")

@@ -77,6 +77,7 @@ PAGES = {
     "payment_detail": 17,
     "recipients": 5,
     "recipient": 12,
+    "recipient_search?q=supplier 77": 4,
     "recipient_add": 4,
     "recipient_rename": 5,
     "recipient_remove": 5,

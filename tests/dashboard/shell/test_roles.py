@@ -86,6 +86,7 @@ RULES = {
     "payment_cancel": Rule(None, MONEY),
     "recipients": Rule(EVERYBODY),
     "recipient": Rule(EVERYBODY),
+    "recipient_search": Rule(MONEY),
     "recipient_add": Rule(MONEY, MONEY),
     "recipient_rename": Rule(MONEY, MONEY),
     "recipient_remove": Rule(MONEY, MONEY),
