@@ -10,6 +10,7 @@ from common.clock import utc_now
 from dashboard.chain import titles
 from dashboard.developers.webhooks.forms import EventFilter
 from dashboard.developers.webhooks.lines import body_of, delivery_line, event_line
+from dashboard.developers.webhooks.sentences import sentences
 from dashboard.shell import stops
 from dashboard.shell.access import PageRequest, tenant_page
 from dashboard.shell.paging import page
@@ -22,7 +23,8 @@ def events(request: PageRequest) -> HttpResponse:
     rows = selectors.events(tenant_id=request.access.tenant.pk)
     form = EventFilter(request.GET)
     found = page(form.narrow(rows), before=request.GET.get("before", ""), unfiltered=rows)
-    lines = [event_line(row) for row in found.rows]
+    said = sentences(found.rows, tenant_id=request.access.tenant.pk)
+    lines = [event_line(row, said=said) for row in found.rows]
     values = {"lines": lines, "page": found, "form": form}
     return render(
         request, "dashboard/developers/webhooks/events.html", values, status=form.http_status
@@ -39,7 +41,7 @@ def event(request: PageRequest, event_id: str) -> HttpResponse:
     stop = stops.of_webhooks(tenant_id)
     values = {
         "title": titles.of_event(row, now=utc_now()),
-        "line": event_line(row),
+        "line": event_line(row, said=sentences([row], tenant_id=tenant_id)),
         "body": body_of(row),
         "stop": stop,
         "deliveries": [

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
+from types import MappingProxyType
 
 from common.engine.http.client import Failure
 from dashboard.developers.durations import duration_in_words
@@ -25,6 +26,7 @@ from webhooks.models import (
 )
 from webhooks.states import DeliveryStatus, EndpointStatus
 
+NOTHING_SAID: Mapping[str, str] = MappingProxyType({})
 _TROUBLES = {
     DisabledReason.NONE: "",
     DisabledReason.TENANT: "Switched off by the team",
@@ -101,12 +103,13 @@ def _endpoint_badge(row: WebhookEndpoint) -> Badge:
 
 @dataclass(frozen=True)
 class DeliveryLine:
-    """One event for one endpoint, and how far it got."""
+    """One event for one endpoint, and how far it got; `meaning` says the event in words."""
 
     id: str
     event_id: str
     endpoint_id: str
     type: str
+    meaning: str
     payment_id: str
     badge: Badge
     answer: str
@@ -133,8 +136,11 @@ _UNSENT = {
 }
 
 
-def delivery_line(row: WebhookDelivery, *, is_stopped: bool = False) -> DeliveryLine:
-    """`row` with its event. `is_stopped`: operators have stopped sending this tenant's webhooks."""
+def delivery_line(
+    row: WebhookDelivery, *, is_stopped: bool = False, said: Mapping[str, str] = NOTHING_SAID
+) -> DeliveryLine:
+    """`row` with its event. `is_stopped`: operators have stopped sending this tenant's webhooks.
+    `said`: what events say, by their ids (`sentences`)."""
     status = DeliveryStatus(row.status)
     is_sent_next = row.leased_until is None and not is_stopped
     is_shown = is_sent_next and bool(row.failures or row.is_parked)
@@ -143,6 +149,7 @@ def delivery_line(row: WebhookDelivery, *, is_stopped: bool = False) -> Delivery
         event_id=row.event_id,
         endpoint_id=row.endpoint_id,
         type=row.event.type,
+        meaning=_meaning(row.event, said),
         payment_id=row.payment_id,
         badge=_delivery_badge(row, is_stopped=is_stopped),
         answer=answer_in_words(row.last_status_code, row.last_error),
@@ -236,14 +243,19 @@ class EventLine:
         return _payment_view(self.payment_id)
 
 
-def event_line(row: WebhookEvent) -> EventLine:
+def event_line(row: WebhookEvent, *, said: Mapping[str, str] = NOTHING_SAID) -> EventLine:
+    """`said`: what events say, by their ids (`sentences`); the meaning of its type is the rest."""
     return EventLine(
         id=row.pk,
         type=row.type,
-        meaning=events.MEANINGS.get(row.type, ""),
+        meaning=_meaning(row, said),
         payment_id=row.payment_id,
         at=row.created_at,
     )
+
+
+def _meaning(row: WebhookEvent, said: Mapping[str, str]) -> str:
+    return said.get(row.pk) or events.MEANINGS.get(row.type, "")
 
 
 def _payment_view(payment_id: str) -> str:

@@ -15,6 +15,7 @@ from dashboard.developers.webhooks.lines import (
     delivery_line,
     endpoint_line,
 )
+from dashboard.developers.webhooks.sentences import sentences
 from dashboard.shell import stops
 from dashboard.shell.access import MONEY, PageRequest, tenant_page
 from dashboard.shell.paging import page
@@ -54,10 +55,13 @@ def endpoint(request: PageRequest, endpoint_id: str) -> HttpResponse:
     form = DeliveryFilter(request.GET)
     found = page(form.narrow(rows), before=request.GET.get("before", ""), unfiltered=rows)
     stop = stops.of_webhooks(tenant_id)
+    said = sentences([item.event for item in found.rows], tenant_id=tenant_id)
     values = {
         "line": endpoint_line(row, health_of([row.pk], now=now)[row.pk], now=now),
         "stop": stop,
-        "deliveries": [delivery_line(item, is_stopped=bool(stop)) for item in found.rows],
+        "deliveries": [
+            delivery_line(item, is_stopped=bool(stop), said=said) for item in found.rows
+        ],
         "page": found,
         "form": form,
         "may_manage": request.access.role == Role.OWNER,
@@ -79,7 +83,11 @@ def delivery(request: PageRequest, delivery_id: str) -> HttpResponse:
     endpoint = selectors.endpoint(tenant_id=tenant_id, endpoint_id=row.endpoint_id)
     values = {
         "title": titles.of_delivery(row.event, endpoint.url, now=utc_now()),
-        "line": delivery_line(row, is_stopped=bool(stop)),
+        "line": delivery_line(
+            row,
+            is_stopped=bool(stop),
+            said=sentences([row.event], tenant_id=tenant_id),
+        ),
         "stop": stop,
         "endpoint": endpoint,
         "attempts": [attempt_line(item, event_id=row.event_id) for item in attempts],

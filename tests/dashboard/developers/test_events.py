@@ -21,7 +21,7 @@ class TestList:
         content = dana_browser.get(ROOT).content.decode()
 
         assert content.index(last) < content.index(first)
-        assert "The money has arrived" in content
+        assert "$250.00 into the balance arrived" in content
         assert theirs not in content
 
     def test_narrows_by_event_and_payment(self, acme, dana_browser):

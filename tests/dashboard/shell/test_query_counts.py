@@ -113,15 +113,15 @@ PAGES = {
     "api_key_revoke": 7,
     "api_key_loosening": 5,
     "webhooks": 6,
-    "webhook": 8,
+    "webhook": 11,
     "webhook_register": 4,
     "webhook_edit": 5,
     "webhook_rotate": 5,
     "webhook_remove": 6,
     "webhook_replay": 5,
-    "delivery": 8,
-    "events": 5,
-    "event": 7,
+    "delivery": 11,
+    "events": 8,
+    "event": 10,
     "requests": 6,
     "request": 5,
     "find": 4,
@@ -170,8 +170,8 @@ def grow(tenant, source, rows):
         top_up(tenant, source=source, now=utc_now())
     approval_sweeps.sweep(now=utc_now() + timedelta(days=365))
     for number in range(rows):
+        _grow_developers(tenant)  # first, so that the first endpoint hears of money in and out
         _grow_money(tenant, source, f"{number}{rows}")
-        _grow_developers(tenant)
         email = f"person-{number}-{rows}@acme.example"
         make_member(tenant, email=email, role=Role.APPROVER)
         invitations.invite(
