@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
+from balance import selectors
 from balance.closed_months import Total, totals
 from balance.history import Closing, closings
 from balance.models import BalanceTransaction
@@ -69,6 +71,14 @@ def statement(*, tenant_id: str, first: date, now: datetime) -> Statement:
         month=month,
         totals=totals(tenant_id=tenant_id, first=first, opening=opening, closing=closing),
     )
+
+
+def lines(*, tenant_id: str, month: Month) -> list[dict[str, Any]]:
+    """The lines of the month, oldest first, however many. One query."""
+    rows = selectors.transactions(tenant_id).filter(
+        sequence__gt=month.opening.sequence, sequence__lte=month.closing.sequence
+    )
+    return list(rows.order_by("sequence"))
 
 
 def _starts(tenant_id: str, now: datetime) -> Iterator[date]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, URLResolver, include, path, register_converter
 
 from dashboard.account import views as account
 from dashboard.approvals import link_views as confirmations
@@ -29,9 +29,13 @@ from dashboard.payments import views as payments
 from dashboard.recipients import views as recipients
 from dashboard.settings import views as settings
 from dashboard.shell import site
+from dashboard.shell.months import MonthConverter
 from dashboard.statement import views as transactions
+from dashboard.statement.pdf import views as statement_file
 from dashboard.team import join_views as invitations
 from dashboard.team import views as team
+
+register_converter(MonthConverter, "month")
 
 _tenant_pages: list[URLPattern | URLResolver] = [
     path("", overview.overview, name="overview"),
@@ -40,6 +44,7 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("transactions.csv", transactions.download, name="transactions_csv"),
     path("statements", transactions.months, name="statements"),
     path("statements/<int:year>-<int:month>", transactions.statement, name="statement"),
+    path("statements/<month:first>.pdf", statement_file.download, name="statement_pdf"),
     path("funding", funding.funding, name="funding"),
     path("funding/<str:funding_id>", funding.detail, name="funding_detail"),
     path("funding/<str:funding_id>/cancel", funding.cancel, name="funding_cancel"),

@@ -136,7 +136,8 @@ def tenant_form(*roles: Role, needs_proof: bool = False) -> Callable[[View], Vie
 def tenant_download(
     file: str, *roles: Role, narrowed_by: type[DaysFilter] = DaysFilter
 ) -> Callable[[View], View]:
-    """A `tenant_page` that is a file, narrowed by what `narrowed_by` reads from the address.
+    """A `tenant_page` that is a file, narrowed by what `narrowed_by` reads from the address. What
+    the path names may stand in the name of the `file`, in braces.
 
     Who takes it is written into the audit log before anything of it is read, or it is not read.
     HEAD brings no row, and writes none.
@@ -160,7 +161,7 @@ def _noted(view: View, file: str, narrowed_by: type[DaysFilter]) -> View:
             downloads.record(
                 tenant_id=request.access.tenant.pk,
                 actor=act(request.user.pk),
-                file=file,
+                file=file.format(**kwargs),
                 since=chosen.get("since"),
                 until=chosen.get("until"),
                 narrowed_by=[

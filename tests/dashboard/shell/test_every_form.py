@@ -15,7 +15,7 @@ from django.urls import reverse
 from common import ids
 from tenants.models import Role
 from tests.builders import browser_of, make_member
-from tests.dashboard.shell.test_roles import MONTH, SESSIONS, asked, each, pages, things_of
+from tests.dashboard.shell.test_roles import MONTHS, SESSIONS, asked, each, pages, things_of
 from tests.database import digest
 
 pytestmark = pytest.mark.django_db
@@ -70,9 +70,7 @@ def forms_of(browser, things) -> dict[tuple[str, frozenset[str]], Form]:
     found: dict[tuple[str, frozenset[str]], Form] = {}
     for name in each("read"):
         named = {key: things[key] for key in pages()[name]}
-        address = reverse(
-            f"dashboard:{name}", kwargs=named | (MONTH if name == "statement" else {})
-        )
+        address = reverse(f"dashboard:{name}", kwargs=named | MONTHS.get(name, {}))
         answer = browser.get(address)
         page = answer.getvalue()  # a file, too, to its end: an open one keeps its cursor
         if not answer["Content-Type"].startswith("text/html"):

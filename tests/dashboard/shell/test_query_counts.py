@@ -144,6 +144,7 @@ NO_PAGES = {
     "invitation_revoke",
     "payment_cancel",
     "payments_csv",
+    "statement_pdf",
     "switch_tenant",
     "team_sign_in_rule",
     "topup_check",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import pytest
 from django.db import transaction
@@ -49,7 +50,11 @@ OPEN_WITHOUT_A_FACTOR: set[str] = set()
 # When a session was used last is noted whatever it asks for.
 SESSIONS = {"sessions_session", "usersessions_usersession"}
 TODAY = days.day_of(utc_now())
-MONTH = {"year": TODAY.year, "month": TODAY.month}
+# Pages of a month, and what their addresses name.
+MONTHS: dict[str | None, dict[str, Any]] = {
+    "statement": {"year": TODAY.year, "month": TODAY.month},
+    "statement_pdf": {"first": TODAY.replace(day=1)},
+}
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,7 @@ RULES = {
     "transactions_csv": Rule(EVERYBODY),
     "statements": Rule(EVERYBODY),
     "statement": Rule(EVERYBODY),
+    "statement_pdf": Rule(EVERYBODY),
     "funding": Rule(EVERYBODY),
     "funding_detail": Rule(EVERYBODY),
     "funding_cancel": Rule(None, MONEY),
@@ -156,7 +162,7 @@ def pages():
     resolver = get_resolver()
     dashboard = resolver.namespace_dict["dashboard"][1]
     return {
-        pattern.name: set(pattern.pattern.converters) - set(MONTH)
+        pattern.name: set(pattern.pattern.converters) - set(MONTHS.get(pattern.name, ()))
         for pattern in dashboard.url_patterns
         if isinstance(pattern, URLPattern)
     }
@@ -224,7 +230,7 @@ def things_of(tenant):
 def address(things):
     def of(name):
         named = {key: things[key] for key in pages()[name]}
-        return reverse(f"dashboard:{name}", kwargs=named | (MONTH if name == "statement" else {}))
+        return reverse(f"dashboard:{name}", kwargs=named | MONTHS.get(name, {}))
 
     return of
 
@@ -358,7 +364,7 @@ def test_opening_a_page_writes_nothing(acme, people, address, sign_in, are_files
 
     with digest.unchanged(apart_from=written):
         for name in each("read"):
-            if name.endswith("_csv") == are_files:
+            if name.endswith(("_csv", "_pdf")) == are_files:
                 for method in ("get", "head", "options"):
                     answer = getattr(browser, method)(address(name))
                     assert b"".join(answer) is not None

@@ -120,7 +120,7 @@ class TestMovements:
 class TestThePage:
     def test_shows_lines_on_demand_and_says_what_the_file_has(self, lived, dana_browser):
         content = dana_browser.get(OCTOBER).content.decode()
-        assert "The CSV file has every ledger line." in content
+        assert "The PDF and the CSV file have every ledger line." in content
         assert content.count(">Set aside</span>") == 4  # a wide one and a narrow one
         (ledger_lines,) = re.findall(r'href="([^"]+)">Show ledger lines', content)
 

@@ -1,0 +1,18 @@
+"""A month in an address: `2026-10`."""
+
+from __future__ import annotations
+
+from datetime import date
+
+
+class MonthConverter:
+    """The first day of the month."""
+
+    regex = "[0-9]{4}-[0-9]{2}"
+
+    def to_python(self, value: str) -> date:
+        """Raises ValueError, for which Django finds no page."""
+        return date.fromisoformat(f"{value}-01")
+
+    def to_url(self, value: date) -> str:
+        return f"{value:%Y-%m}"
