@@ -13,7 +13,7 @@ UNFOLD: dict[str, Any] = {
     "BORDER_RADIUS": "6px",
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "desk.home.page.callback",
-    "STYLES": ["desk.navigation.stylesheet"],
+    "STYLES": ["desk.navigation.stylesheet", "desk.navigation.search_stylesheet"],
     "COLORS": {
         "primary": {
             "50": "oklch(97.5% .012 185)",

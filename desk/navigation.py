@@ -64,6 +64,11 @@ def stylesheet(_request: HttpRequest) -> str:
     return static("css/operator.css")
 
 
+def search_stylesheet(_request: HttpRequest) -> str:
+    """The address of the search's rules, which tenants' pages have as well."""
+    return static("css/find.css")
+
+
 def groups(_request: HttpRequest) -> list[Item]:
     """What unfold shows in the sidebar; it leaves out what the person may not see."""
     known = {model._meta.label_lower for model in admin.site._registry}

@@ -8,6 +8,7 @@ from desk.account_numbers import views as account_numbers
 from desk.entries import views as entries
 from desk.exceptions import views as exceptions
 from desk.files import views as files
+from desk.find import views as find
 from desk.ledger import views as ledger
 from desk.proposals import views as proposals
 from desk.queues import views as queues
@@ -46,6 +47,7 @@ urlpatterns = [
     path("entries/<str:instruction_id>/take-out/", entries.take_out, name="entry_take_out"),
     path("entries/<str:instruction_id>/reverse/", entries.reverse_entry, name="entry_reverse"),
     path("reversals/<str:reversal_id>/", entries.decide_reversal, name="reversal"),
+    path("find/", find.find, name="find"),
     path("ledger/", ledger.ledger, name="ledger"),
     path("ledger/check/", ledger.check, name="check"),
     path("ledger/export/", ledger.export, name="export"),

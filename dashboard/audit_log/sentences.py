@@ -187,6 +187,7 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
     ),
     "switch.engaged": "Stopped a part of the service for this organization",
     "switch.released": "Resumed a stopped part of the service",
+    "desk.searched": "Searched all tenants for {kind}",
     "balance.credit": "Credited {amount}: {reason}",
     "balance.debit": "Debited {amount}: {reason}",
     "recipient.renamed": ("Renamed the recipient {account} to {name}", "Renamed a recipient"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from dashboard.shell.access import MONEY
@@ -69,16 +69,12 @@ def for_role(role: str) -> list[Page]:
 
 
 def called(text: str, *, role: str) -> list[Page]:
-    """Those pages that every word of `text` is the beginning of a word of, those whose own name it
-    begins first."""
-    asked = _WORD.findall(text.lower())
-    found = [page for page in for_role(role) if asked and _has(page, asked)]
+    """Those pages, those first whose own name begins with `text`."""
+    found = [page for page in for_role(role) if is_called(text, f"{page.title} {page.words}")]
     return sorted(found, key=lambda page: not page.title.lower().startswith(text.lower().strip()))
 
 
-def _has(page: Page, asked: list[str]) -> bool:
-    return all(any(word.startswith(item) for word in _words(page)) for item in asked)
-
-
-def _words(page: Page) -> Iterator[str]:
-    yield from _WORD.findall(f"{page.title} {page.words}".lower())
+def is_called(text: str, names: str) -> bool:
+    """Whether every word of `text` is the beginning of a word of `names`."""
+    asked, known = _WORD.findall(text.lower()), _WORD.findall(names.lower())
+    return bool(asked) and all(any(word.startswith(item) for word in known) for item in asked)

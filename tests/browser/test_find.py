@@ -9,7 +9,7 @@ from payments.services import recipients
 from tenants.actors import SYSTEM
 from tests.balance.builders import fund
 from tests.browser.conftest import PHONE
-from tests.builders import NOW, make_funding, make_source
+from tests.builders import NOW, make_funding, make_source, make_staff
 from tests.payments.builders import account, pay
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -123,3 +123,24 @@ def test_is_a_page_without_javascript(visit, dana, payment):
 
     expect(visitor.page.get_by_role("heading", name="Recipients")).to_be_visible()
     expect(visitor.page.get_by_role("link", name="Old Harbor Inc")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [None, PHONE], ids=["desk", "phone"])
+def test_finds_from_every_page_of_the_desk(visit, acme, payment, scheme, viewport):
+    options = {"viewport": viewport} if viewport else {}
+    visitor = visit(make_staff("sam@staff.example"), scheme=scheme, **options)
+    visitor.goto("/admin/payments/payment/")
+    visitor.page.keyboard.press("Control+k")
+    text = visitor.page.get_by_role("combobox", name="Page, tenant, ID, amount or e-mail")
+    expect(text).to_be_focused()
+    expect(chosen(visitor)).to_have_text("Home")
+    assert visitor.barriers() == []
+    text.fill("1,200")
+    expect(chosen(visitor)).to_contain_text("$1,200.00, ready to send")
+
+    assert visitor.barriers() == []
+    visitor.page.keyboard.press("Enter")
+
+    visitor.page.wait_for_url(f"**/admin/payments/payment/{payment.pk}/change/")
+    assert visitor.complaints == []

@@ -83,6 +83,7 @@ DESK = {
     "entry_take_out": _form(ENTRIES, "ach.hold_outfile"),
     "entry_reverse": _form(ENTRIES, "ach.propose_achreversal"),
     "reversal": _form(ENTRIES, "ach.approve_achreversal"),
+    "find": _seen(),  # each of its groups asks for the power of its list
     "ledger": _seen(LEDGER),
     "check": _button(LEDGER, "balance.run_check"),
     "export": _button(LEDGER, "balance.export_journal"),
