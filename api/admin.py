@@ -12,7 +12,8 @@ from common.admin import ReadOnlyAdmin
 class IdempotencyRecordAdmin(ReadOnlyAdmin):
     """Hides the stored answer, which is the tenant's alone."""
 
-    list_display = ("created_at", "tenant", "key", "status")
+    list_display = ("tenant", "created_at", "key", "status")
+    list_display_links = ("created_at",)
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "key__exact", "tenant__id__exact")
     search_help_text = "The Idempotency-Key, its tenant or the record's id"

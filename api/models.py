@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
+from common import days
 from common.database.rights import Rights
 from common.fields import PrefixedIdField
 from common.ids import ID_LENGTH_MAX
@@ -33,7 +34,7 @@ class IdempotencyRecord(models.Model):
         indexes = (models.Index(fields=("created_at",), name="idempotency_age"),)
 
     def __str__(self) -> str:
-        return f"{self.key} → {self.status}"
+        return f"answer {self.status}, {days.words(self.created_at)}"
 
     @property
     def encryption_context(self) -> str:

@@ -15,6 +15,7 @@ from django.db import models
 from django.db.models import Q
 
 from common.fields import PrefixedIdField
+from common.money import format_cents
 from transfers.accounts import StoredAccount
 
 
@@ -67,7 +68,8 @@ class Approval(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.pk} {self.decision}"
+        decision = ApprovalStatus(self.decision).label.lower()
+        return f"approval of {format_cents(self.amount)}, {decision}"
 
     # `in` if the money would come in, `out` if it would go out.
     direction: ClassVar[str]

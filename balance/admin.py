@@ -21,10 +21,10 @@ from balance.models import (
     LedgerCheck,
     LedgerCheckpoint,
 )
-from common.admin import ReadOnlyAdmin, dollars
+from common.admin import ReadOnlyAdmin, amount, dollars
 from common.audits import Finding
 from common.forms import TextField
-from common.money import format_cents
+from common.money import format_cents, signed_cents
 from tenants.proposal_admin import DollarsField, ProposalAdmin
 
 
@@ -60,25 +60,31 @@ class BalanceAdmin(ReadOnlyAdmin):
 @admin.register(BalanceTransaction)
 class BalanceTransactionAdmin(ReadOnlyAdmin):
     list_display = (
-        "id",
         "tenant",
-        "sequence",
+        "created_at",
         "type",
-        dollars("amount"),
+        "signed",
         dollars("available_after"),
         dollars("locked_after"),
         "source_id",
-        "created_at",
     )
+    list_display_links = ("created_at",)
     list_filter = ("type",)
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact", "source_id__exact")
     search_help_text = "The id of the line, its tenant, or its funding, payment or adjustment"
 
+    @amount
+    @admin.display(description="available")
+    def signed(self, line: BalanceTransaction) -> str:
+        """What the line did to it; a settlement did nothing."""
+        return signed_cents(line.available_delta)
+
 
 @admin.register(Adjustment)
 class AdjustmentAdmin(ReadOnlyAdmin):
-    list_display = ("id", "tenant", "type", dollars("amount"), "reason", "actor_type", "created_at")
+    list_display = ("tenant", "created_at", "type", dollars("amount"), "reason", "actor_type")
+    list_display_links = ("created_at",)
     list_filter = ("type", "actor_type")
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")
@@ -110,16 +116,16 @@ class AdjustmentProposalAdmin(ProposalAdmin):
     approved = ("Approve and post", "is posted.")
 
     list_display = (
-        "id",
         "tenant",
+        "proposed_at",
         "type",
         "dollars",
         "reason",
         "proposed_by",
-        "proposed_at",
         "decision",
         "decided_by",
     )
+    list_display_links = ("proposed_at",)
     list_filter = ("decision", "type")
     search_fields = ("id__exact", "tenant__id__exact")
     search_help_text = "The id of the proposal or its tenant"
@@ -145,7 +151,7 @@ class AdjustmentProposalAdmin(ProposalAdmin):
 
 @admin.register(LedgerCheck)
 class LedgerCheckAdmin(ReadOnlyAdmin):
-    list_display = ("id", "started_at", "took", "ok", "found", "is_full", "tenant")
+    list_display = ("started_at", "took", "ok", "found", "is_full", "tenant")
     list_filter = ("ok", "is_full")
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")

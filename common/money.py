@@ -19,6 +19,11 @@ def format_cents(cents: int) -> str:
     return f"{sign}${dollars:,}.{rest:02d}"
 
 
+def signed_cents(cents: int) -> str:
+    """A change of a balance: `500` → `+$5.00`, `-5` → `-$0.05`, `0` → `$0.00`."""
+    return f"+{format_cents(cents)}" if cents > 0 else format_cents(cents)
+
+
 def parse_dollars(text: str) -> int | None:
     """The cents of an amount as people type it: `1,234.56`, `$1234.56`, `1234`; None for any other
     text."""

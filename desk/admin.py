@@ -32,7 +32,8 @@ def _who(row: AuditEvent, names: dict[str, str]) -> str:
 
 
 class AuditEventAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", "what", "who", "tenant", "address", "staff_note")
+    list_display = ("tenant", "created_at", "what", "who", "address", "staff_note")
+    list_display_links = ("created_at",)
     list_filter = ("actor_type",)
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "subject_id__exact", "tenant__id__exact")

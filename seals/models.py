@@ -40,7 +40,7 @@ class SealRound(models.Model):
         constraints = (models.UniqueConstraint(fields=("mac",), name="one_round_a_mac"),)
 
     def __str__(self) -> str:
-        return f"round {self.number}"
+        return f"seal round {self.number:,}"
 
 
 @pgtrigger.register(APPEND_ONLY, NEVER_TRUNCATED)
@@ -71,7 +71,7 @@ class Seal(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"seal {self.number} of {self.chain or 'the operator'}"
+        return f"seal {self.number:,} of {'a tenant' if self.chain else 'the operator'}"
 
 
 class PublishedWay(models.TextChoices):

@@ -146,7 +146,7 @@ class Membership(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.user_id} is {self.role} of {self.tenant_id}"
+        return f"{self.user} is {self.role} of {self.tenant}"
 
 
 class InvitationManager(models.Manager["Invitation"]):
@@ -311,4 +311,4 @@ class OutgoingEmail(Leased):
         )
 
     def __str__(self) -> str:
-        return f"{self.template} to {self.to}"
+        return f"{self.template.replace('_', ' ')} to {self.to}"

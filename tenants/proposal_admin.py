@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common import days, lookalikes, staff_actions
-from common.admin import ServiceAdmin
+from common.admin import ServiceAdmin, amount
 from common.clock import utc_now
 from common.database import undisclosed
 from common.money import format_cents, parse_dollars
@@ -147,6 +147,7 @@ class ProposalAdmin(ServiceAdmin):
             return f"You can approve it from {days.words(until)}."
         return "You can approve it."
 
+    @amount
     @admin.display(description="amount", ordering="amount")
     def dollars(self, proposal: Any) -> str:
         return format_cents(proposal.amount)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
@@ -60,15 +61,14 @@ def _apply(request: HttpRequest, rows: Iterable[Row], act: Callable[[Row, Actor]
 @admin.register(WebhookEndpoint)
 class WebhookEndpointAdmin(ReadOnlyAdmin):
     list_display = (
-        "id",
         "tenant",
         "url",
         "status",
         "disabled_reason",
         "consecutive_failures",
-        "first_failure_at",
         "last_success_at",
     )
+    list_display_links = ("url",)
     list_filter = ("status", "disabled_reason")
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")
@@ -90,7 +90,8 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
 
 @admin.register(WebhookEvent)
 class WebhookEventAdmin(ReadOnlyAdmin):
-    list_display = ("id", "tenant", "type", "payment_id", "sequence", "created_at")
+    list_display = ("tenant", "created_at", "type", "payment_id")
+    list_display_links = ("created_at",)
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact", "payment_id__exact")
     search_help_text = "The id of the event, its tenant, or its payment"
@@ -105,22 +106,40 @@ class WebhookEventAdmin(ReadOnlyAdmin):
 @admin.register(WebhookDelivery)
 class WebhookDeliveryAdmin(ReadOnlyAdmin):
     list_display = (
-        "id",
         "tenant",
-        "event_id",
-        "endpoint_id",
+        "created_at",
+        "event_type",
+        "host",
         "status",
         "attempts",
-        "last_status_code",
-        "last_error",
+        "answer",
         "next_attempt_at",
     )
+    list_display_links = ("created_at",)
     list_filter = ("status", "is_parked", "is_manual")
-    list_select_related = ("tenant",)
+    list_select_related = ("tenant", "event", "endpoint")
     search_fields = ("id__exact", "event__id__exact", "endpoint__id__exact")
     search_help_text = "The id of the delivery, its event or its endpoint"
     raw_id_fields = ("event", "endpoint")
     actions = ("resend",)
+
+    @admin.display(description="event")
+    def event_type(self, row: WebhookDelivery) -> str:
+        return row.event.type
+
+    @admin.display(description="answer")
+    def answer(self, row: WebhookDelivery) -> str:
+        """The status code of the last try, or what kept it from having one."""
+        return str(row.last_status_code or row.last_error.replace("_", " "))
+
+    @admin.display(description="to")
+    def host(self, row: WebhookDelivery) -> str:
+        return urlsplit(row.endpoint.url).hostname or ""
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookDelivery]:
+        """Without the bodies of the events, which a list does not show."""
+        rows: QuerySet[WebhookDelivery] = super().get_queryset(request)
+        return rows.defer("event__body")
 
     @admin.action(description="Send again", permissions=["resend"])
     def resend(self, request: HttpRequest, rows: QuerySet[WebhookDelivery]) -> None:

@@ -3,12 +3,15 @@ and hold the present state; attempts are the history."""
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
 
+from common import days
 from common.database.append_only import NEVER_TRUNCATED
 from common.database.rights import Rights
 from common.fields import PrefixedIdField
@@ -96,7 +99,7 @@ class WebhookEndpoint(models.Model):
         triggers = (ENDPOINT_STATES.trigger("endpoint_moves"),)
 
     def __str__(self) -> str:
-        return f"endpoint {self.pk} of {self.tenant_id}"
+        return f"endpoint at {urlsplit(self.url).hostname}"
 
     @property
     def encryption_context(self) -> str:
@@ -143,7 +146,8 @@ class WebhookEvent(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.type} {self.pk}"
+        event = self.type.replace(".", " ").replace("_", " ")
+        return f"{event}, {days.words(self.created_at)}"
 
 
 class WebhookDelivery(Leased):
@@ -223,7 +227,8 @@ class WebhookDelivery(Leased):
         triggers = (DELIVERY_STATES.trigger("delivery_moves"),)
 
     def __str__(self) -> str:
-        return f"delivery {self.pk} ({self.status})"
+        status = DeliveryStatus(self.status).label.lower()
+        return f"delivery {status}, {days.words(self.created_at)}"
 
 
 @pgtrigger.register(NEVER_TRUNCATED)
@@ -254,7 +259,8 @@ class WebhookAttempt(models.Model):
         indexes = (BrinIndex(fields=("started_at",), name="attempt_age"),)
 
     def __str__(self) -> str:
-        return f"try {self.number}: {self.status_code or self.error}"
+        answer = f"answered {self.status_code}" if self.status_code else "no answer"
+        return f"try {self.number}, {answer}, {days.words(self.started_at)}"
 
 
 class DispatcherHeartbeat(models.Model):

@@ -8,6 +8,7 @@ from django.db.models import F, Q
 
 from balance.kinds import PostingType
 from balance.models.ledger import DESCRIPTION_LENGTH_MAX
+from common import days
 from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, format_cents
@@ -42,7 +43,7 @@ class Adjustment(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.type} {self.amount} of {self.tenant_id}"
+        return f"{self.type} of {format_cents(self.amount)}, {days.words(self.created_at)}"
 
 
 class ProposalDecision(models.TextChoices):

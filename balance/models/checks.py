@@ -6,6 +6,7 @@ import pgtrigger
 from django.db import models
 from django.db.models import Q
 
+from common import days
 from common.database.append_only import NEVER_TRUNCATED
 from common.database.rights import Rights
 from common.fields import PrefixedIdField
@@ -31,7 +32,7 @@ class LedgerCheckpoint(models.Model):
         db_table = "balance_checkpoint"
 
     def __str__(self) -> str:
-        return f"{self.tenant_id} proven up to {self.sequence}"
+        return f"{self.tenant}, proven up to line {self.sequence:,}"
 
 
 class LedgerFullProof(models.Model):
@@ -97,4 +98,4 @@ class LedgerCheck(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"ledger check of {self.started_at:%Y-%m-%d %H:%M}"
+        return f"ledger check of {days.words(self.started_at)}"

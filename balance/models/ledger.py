@@ -7,10 +7,11 @@ from django.db import models
 from django.db.models import F, Func, Q
 
 from balance.kinds import Account, PostingType
+from common import days
 from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.database.rights import Rights
 from common.fields import PrefixedIdField
-from common.money import CURRENCY
+from common.money import CURRENCY, format_cents
 
 DESCRIPTION_LENGTH_MAX = 200
 SOURCE_LENGTH_MAX = 32
@@ -73,7 +74,7 @@ class Balance(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"balance of {self.tenant_id}"
+        return f"balance of {self.tenant}"
 
 
 # What migrations/sql/cheaper_checks.sql judges a line by.
@@ -140,7 +141,8 @@ class BalanceTransaction(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.type} {self.amount} of {self.tenant_id}"
+        label, when = PostingType(self.type).label, days.words(self.created_at)
+        return f"{label} of {format_cents(self.amount)}, {when}"
 
 
 class JournalLeg(models.Model):

@@ -58,6 +58,7 @@ MIDDLEWARE = [
     "config.middleware.Compression",
     "config.middleware.ContentSecurityPolicy",
     "config.csp.AdminPolicyMiddleware",
+    "config.squeezed.SqueezedPages",
     "config.zone.DeskZoneMiddleware",
     "config.private.AccountPagesMiddleware",
     "api.middleware.BodyLimitMiddleware",

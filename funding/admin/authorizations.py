@@ -11,7 +11,6 @@ from funding.models import AuthorizedDebit, DebitAuthorization
 @admin.register(DebitAuthorization)
 class DebitAuthorizationAdmin(ReadOnlyAdmin):
     list_display = (
-        "id",
         "tenant",
         "source",
         "kind",
@@ -21,6 +20,7 @@ class DebitAuthorizationAdmin(ReadOnlyAdmin):
         "ended_at",
         "ended_because",
     )
+    list_display_links = ("source",)
     list_filter = ("kind", "scope", whether("ended_because", "ended"), "tenant__mode")
     list_select_related = ("tenant", "source")
     search_fields = ("id__exact", "source__id__exact", "tenant__id__exact")

@@ -34,23 +34,24 @@ class AutoFundingConfigAdmin(ReadOnlyAdmin):
 @admin.register(AutoFundingDecision)
 class AutoFundingDecisionAdmin(ReadOnlyAdmin):
     list_display = (
-        "created_at",
         "tenant",
+        "created_at",
         "outcome",
         "reason",
         dollars("available"),
         dollars("amount"),
-        "funding",
     )
+    list_display_links = ("created_at",)
     list_filter = ("outcome",)
-    list_select_related = ("tenant", "funding")
+    list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact", "funding__id__exact")
     search_help_text = "The id of the decision, its tenant or its funding"
 
 
 @admin.register(Confirmation)
 class ConfirmationAdmin(ReadOnlyAdmin):
-    list_display = ("funding", "tenant", dollars("amount"), "decision", "decided_by", "expires_at")
+    list_display = ("tenant", "funding", "decision", "decided_by", "expires_at")
+    list_display_links = ("funding",)
     list_filter = ("decision",)
     list_select_related = ("tenant", "funding")
     search_fields = ("id__exact", "funding__id__exact", "tenant__id__exact")

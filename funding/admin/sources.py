@@ -19,7 +19,6 @@ from funding.models import (
 class FundingSourceAdmin(AccountNumberAdmin):
     reveal_permission = "funding.reveal_source_number"
     list_display = (
-        "id",
         "tenant",
         "bank_name",
         "last4",
@@ -27,9 +26,9 @@ class FundingSourceAdmin(AccountNumberAdmin):
         "type",
         "is_default",
         "last_return_code",
-        "authorization_ended_at",
         "created_at",
     )
+    list_display_links = ("bank_name",)
     list_filter = ("status", "type", "account_holder_type", "tenant__mode")
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")
@@ -41,7 +40,7 @@ class FundingSourceVersionAdmin(AccountNumberAdmin):
     """What an account was before its bank corrected it, and what the bank said."""
 
     reveal_permission = "funding.reveal_source_number"
-    list_display = ("id", "source", "number", "last4", "routing_number", "code", "created_at")
+    list_display = ("source", "number", "last4", "routing_number", "code", "created_at")
     list_select_related = ("source",)
     search_fields = ("id__exact", "source__id__exact")
     search_help_text = "The id of the version or its account"
@@ -50,14 +49,12 @@ class FundingSourceVersionAdmin(AccountNumberAdmin):
 @admin.register(SourceVerification)
 class SourceVerificationAdmin(ReadOnlyAdmin):
     list_display = (
-        "id",
         "source",
+        "created_at",
         "status",
         "tries_used",
-        "next_attempt_at",
         "expires_at",
         "verified_at",
-        "created_at",
     )
     list_filter = ("source__status",)
     list_select_related = ("source",)
@@ -69,14 +66,11 @@ class SourceVerificationAdmin(ReadOnlyAdmin):
 @admin.register(DepositEntry)
 class DepositEntryAdmin(ReadOnlyAdmin):
     list_display = (
-        "id",
         "verification",
         "part",
         "status",
         "trace_number",
         "failure_code",
-        "next_attempt_at",
-        "attempts",
         "created_at",
     )
     list_filter = ("status",)
@@ -89,15 +83,13 @@ class DepositEntryAdmin(ReadOnlyAdmin):
 @admin.register(LinkConsent)
 class LinkConsentAdmin(ReadOnlyAdmin):
     list_display = (
-        "id",
         "tenant",
         "source",
         "provider",
         "created_at",
-        "next_attempt_at",
-        "attempts",
         "revoked_at",
     )
+    list_display_links = ("source",)
     list_filter = ("tenant__mode",)
     list_select_related = ("tenant", "source")
     search_fields = ("id__exact", "source__id__exact", "tenant__id__exact")

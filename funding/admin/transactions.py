@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.utils.text import capfirst
 
-from common.admin import dollars, whether
+from common.admin import badge, dollars, whether
+from common.admin_tones import tone_of
 from funding.models import FundingEvent, FundingTransaction
 from funding.transfer import FUNDING
 from transfers.hold_admin import HistoryInline, TransferAdmin
@@ -18,16 +20,15 @@ class FundingHistory(HistoryInline):
 @admin.register(FundingTransaction)
 class FundingTransactionAdmin(TransferAdmin):
     list_display = (
-        "id",
         "tenant",
+        "created_at",
         dollars("amount"),
         "method",
         "trigger",
-        "status",
-        "held_at",
+        "standing",
         "failure_code",
-        "created_at",
     )
+    list_display_links = ("created_at",)
     list_filter = (
         "status",
         "method",
@@ -40,3 +41,8 @@ class FundingTransactionAdmin(TransferAdmin):
     search_help_text = "The id of the funding, its tenant or its bank account, or the trace number"
     inlines = (FundingHistory,)
     transfer = FUNDING
+
+    @badge(lambda funding: tone_of("held" if funding.held_at else funding.status))
+    @admin.display(description="status")
+    def standing(self, funding: FundingTransaction) -> str:
+        return capfirst(funding.standing)

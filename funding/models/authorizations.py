@@ -6,6 +6,7 @@ import pgtrigger
 from django.db import models
 from django.db.models import F, Q
 
+from common import days
 from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX
@@ -122,7 +123,8 @@ class DebitAuthorization(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.kind} authorization {self.pk}"
+        kind, when = AuthorizationKind(self.kind).label, days.words(self.accepted_at)
+        return f"{kind}, accepted {when}"
 
     @property
     def is_in_force(self) -> bool:
@@ -167,4 +169,4 @@ class AuthorizedDebit(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.funding_id} by {self.authorization_id}"
+        return f"authorized debit, {days.words(self.created_at)}"

@@ -7,6 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from common import days
 from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from funding.models.sources import FundingMethod, FundingSource
@@ -61,7 +62,7 @@ class AutoFundingConfig(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"auto-funding of {self.tenant_id}"
+        return f"auto-funding of {self.tenant}"
 
 
 class DecisionOutcome(models.TextChoices):
@@ -91,4 +92,5 @@ class AutoFundingDecision(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.outcome}: {self.reason}"
+        reason, when = self.reason.replace("_", " "), days.words(self.created_at)
+        return f"{DecisionOutcome(self.outcome).label}: {reason}, {when}"

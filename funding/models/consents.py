@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from common import crypto
+from common import crypto, days
 from common.fields import PrefixedIdField
 from common.leases import Leased
 from funding.models.sources import FundingSource
@@ -52,7 +52,7 @@ class LinkConsent(Leased):
         )
 
     def __str__(self) -> str:
-        return f"{self.provider} {self.pk}"
+        return f"consent at {self.provider.capitalize()}, {days.words(self.created_at)}"
 
     @property
     def encryption_context(self) -> str:

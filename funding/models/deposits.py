@@ -8,6 +8,7 @@ import pgtrigger
 from django.db import models
 from django.db.models import Q
 
+from common import days
 from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import CURRENCY
@@ -102,7 +103,7 @@ class DepositEntry(TransferRow):
         )
 
     def __str__(self) -> str:
-        return f"part {self.part} of {self.verification_id}"
+        return f"micro-deposit, part {self.part}, {days.words(self.created_at)}"
 
     @property
     def is_unsent(self) -> bool:

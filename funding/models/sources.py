@@ -7,6 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from common import days
 from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.leases import Leased
@@ -187,7 +188,7 @@ class SourceVerification(Leased):
     currency = CURRENCY
 
     def __str__(self) -> str:
-        return f"verification of {self.source_id}"
+        return f"micro-deposit verification, {days.words(self.created_at)}"
 
     @property
     def amount(self) -> int:

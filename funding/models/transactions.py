@@ -9,6 +9,7 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
 
+from common import days
 from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, CURRENCY, format_cents
@@ -191,8 +192,13 @@ class FundingTransaction(TransferRow):
         )
 
     def __str__(self) -> str:
-        standing = "on hold" if self.held_at else FundingStatus(self.status).label.lower()
-        return f"{format_cents(self.amount)}, {standing}: {self.pk}"
+        method, when = FundingMethod(self.method).label, days.words(self.created_at)
+        return f"{format_cents(self.amount)} by {method}, {self.standing}, {when}"
+
+    @property
+    def standing(self) -> str:
+        """Its status in words, or that somebody holds it."""
+        return "on hold" if self.held_at else FundingStatus(self.status).label.lower()
 
     @property
     def is_unsent(self) -> bool:
@@ -240,4 +246,4 @@ class FundingEvent(models.Model):
         indexes = (BrinIndex(fields=("created_at",), name="funding_history_age"),)
 
     def __str__(self) -> str:
-        return f"{self.funding_id}: {self.from_status or 'new'} → {self.to_status}"
+        return f"{FundingStatus(self.to_status).label}, {days.words(self.created_at)}"

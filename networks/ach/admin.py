@@ -89,18 +89,17 @@ class AchEntryAdmin(ReadOnlyAdmin):
 @admin.register(models.OutFile)
 class OutFileAdmin(ReadOnlyAdmin):
     list_display = (
-        "id",
         "rail",
+        "cutoff_at",
         "remote_name",
         "status",
-        "cutoff_at",
         "entry_count",
         dollars("debit_total"),
         dollars("credit_total"),
-        "built_by",
         "released_by",
         "sent_at",
     )
+    list_display_links = ("cutoff_at",)
     list_filter = ("status", "kind")
     search_fields = ("id__exact", "remote_name__exact")
     search_help_text = "The id or the name of a file"
@@ -109,11 +108,9 @@ class OutFileAdmin(ReadOnlyAdmin):
 @admin.register(models.AchBatch)
 class AchBatchAdmin(ReadOnlyAdmin):
     list_display = (
-        "file",
+        "company_name",
         "batch_number",
         "sec",
-        "service_class",
-        "company_name",
         "description",
         "effective_date",
         "entry_count",
@@ -128,7 +125,8 @@ class AchBatchAdmin(ReadOnlyAdmin):
 
 @admin.register(models.InFile)
 class InFileAdmin(ReadOnlyAdmin):
-    list_display = ("id", "rail", "folder", "name", "size", "status", "received_at")
+    list_display = ("rail", "received_at", "folder", "name", "size", "status")
+    list_display_links = ("received_at",)
     list_filter = ("status", "folder")
     search_fields = ("id__exact",)
     search_help_text = "The id of a file"
@@ -199,7 +197,6 @@ class AchProposalAdmin(ReadOnlyAdmin):
 @admin.register(models.AchEvent)
 class AchEventAdmin(ReadOnlyAdmin):
     list_display = (
-        "id",
         "instruction_id",
         "kind",
         "code",

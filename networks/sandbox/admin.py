@@ -11,6 +11,7 @@ from networks.sandbox.models import SandboxEvent, SandboxInstruction
 @admin.register(SandboxInstruction)
 class SandboxInstructionAdmin(ReadOnlyAdmin):
     list_display = (
+        "created_at",
         "external_id",
         "network",
         "method",
@@ -26,7 +27,7 @@ class SandboxInstructionAdmin(ReadOnlyAdmin):
 
 @admin.register(SandboxEvent)
 class SandboxEventAdmin(ReadOnlyAdmin):
-    list_display = ("id", "instruction", "sequence", "kind", "code", "due_at", "acknowledged")
+    list_display = ("instruction", "kind", "code", "due_at", "acknowledged")
     list_filter = ("kind", "acknowledged")
     list_select_related = ("instruction",)
     search_fields = ("id__exact", "instruction__external_id__exact")

@@ -7,8 +7,10 @@ from types import MappingProxyType
 from django.db import models
 from django.db.models import Q
 
+from common import days
 from common.database.rights import Rights
 from common.fields import PrefixedIdField
+from common.money import format_cents
 from networks.base import EventKind, Method
 
 ODFI_PREFIX = "09990000"  # the first eight digits of First Sandbox Bank's routing number
@@ -55,7 +57,8 @@ class SandboxInstruction(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.method} {self.external_id}"
+        method = self.method.replace("_", " ")
+        return f"{method} of {format_cents(self.amount)}, {days.words(self.created_at)}"
 
     @property
     def reference(self) -> str:
@@ -102,7 +105,8 @@ class SandboxEvent(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{WORDS[self.says]} {self.code}".strip()
+        said = f"{WORDS[self.says]} {self.code}".strip().replace("_", " ")
+        return f"{said}, due {days.words(self.due_at)}"
 
     @property
     def says(self) -> EventKind:

@@ -58,7 +58,8 @@ class LimitForm(SettingsForm):
 
 @admin.register(PaymentConfirmation)
 class PaymentConfirmationAdmin(ReadOnlyAdmin):
-    list_display = ("payment", "tenant", dollars("amount"), "decision", "decided_by", "expires_at")
+    list_display = ("tenant", "payment", "decision", "decided_by", "expires_at")
+    list_display_links = ("payment",)
     list_filter = ("decision",)
     list_select_related = ("tenant", "payment")
     search_fields = ("id__exact", "payment__id__exact", "tenant__id__exact")

@@ -73,7 +73,7 @@ class PaymentSettings(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"payment settings of {self.tenant_id}"
+        return f"payment settings of {self.tenant}"
 
     def threshold_at(self, now: datetime) -> int | None:
         """The limit that applies at `now`, cents."""

@@ -12,6 +12,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 
+from common import days
 from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, CURRENCY, format_cents
@@ -264,7 +265,8 @@ class Payment(TransferRow):
         )
 
     def __str__(self) -> str:
-        return f"{format_cents(self.amount)}, {self.standing}: {self.pk}"
+        method, when = PaymentMethod(self.method).label, days.words(self.created_at)
+        return f"{format_cents(self.amount)} by {method}, {self.standing}, {when}"
 
     @property
     def standing(self) -> str:
@@ -342,4 +344,4 @@ class PaymentEvent(models.Model):
         indexes = (models.Index(fields=("created_at",), name="payment_event_age"),)
 
     def __str__(self) -> str:
-        return f"{self.payment_id}: {self.from_status or 'new'} → {self.to_status}"
+        return f"{PaymentStatus(self.to_status).label}, {days.words(self.created_at)}"

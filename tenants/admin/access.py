@@ -110,15 +110,14 @@ class AccessProposalAdmin(ProposalAdmin):
     approved = ("Approve", "is approved.")
 
     list_display = (
-        "id",
-        "kind",
         "email",
+        "kind",
         "tenant",
+        "decision",
         "is_emergency",
         "proposed_by",
-        "waits_until",
+        "can_be_approved",
         "ends_at",
-        "decision",
         "decided_by",
     )
     list_filter = ("decision", "kind", whether("decided_at", "decided"))
@@ -153,6 +152,11 @@ class AccessProposalAdmin(ProposalAdmin):
     def waits_until(self, proposal: AccessProposal) -> datetime | None:
         return None if proposal.is_emergency else proposal.waits_until
 
+    @admin.display(description="can be approved from")
+    def can_be_approved(self, proposal: AccessProposal) -> datetime | None:
+        return self.waits_until(proposal)
+
+    @admin.display(description="ends by itself")
     def ends_at(self, proposal: AccessProposal) -> datetime | None:
         return proposal.ends_at
 

@@ -33,14 +33,15 @@ _SET_BY_STAFF = ("reads_per_second", "writes_per_second")
 @admin.register(ApiKey)
 class ApiKeyAdmin(ServiceAdmin):
     list_display = (
-        "name",
         "tenant",
+        "name",
         "prefix",
         "created_at",
         "last_used_at",
         "expires_at",
         "revoked_at",
     )
+    list_display_links = ("name",)
     list_filter = (whether("revoked_at", "revoked"), "tenant__mode")
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "prefix__exact", "tenant__id__exact")

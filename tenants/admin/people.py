@@ -211,7 +211,8 @@ class StaffPowerAdmin(ReadOnlyAdmin):
 class MembershipAdmin(ReadOnlyAdmin):
     """Owners change their team. Where our support does, two people agree to it (decision 0168)."""
 
-    list_display = ("user", "tenant", "role", "created_at")
+    list_display = ("tenant", "user", "role", "created_at")
+    list_display_links = ("user",)
     list_filter = ("role", "tenant__mode")
     list_select_related = ("user", "tenant")
     search_fields = ("id__exact", "tenant__id__exact", "user__id__exact")

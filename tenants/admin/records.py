@@ -11,15 +11,16 @@ from tenants.models import OutgoingEmail
 @admin.register(OutgoingEmail)
 class OutgoingEmailAdmin(ReadOnlyAdmin):
     list_display = (
+        "tenant",
         "created_at",
         "template",
         "to",
-        "tenant",
         "attempts",
         "sent_at",
         "failed_at",
         "last_error",
     )
+    list_display_links = ("created_at",)
     list_filter = (whether("failed_at", "given up"),)
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")

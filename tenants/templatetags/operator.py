@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from django import template
@@ -11,19 +10,8 @@ from django.utils.safestring import SafeString, mark_safe
 from tenants.services import switches
 
 SHOWN_MAX = 5
-_KEEPS_LINES = re.compile(r"(<(?:pre|textarea|script)\b.*?</(?:pre|textarea|script)>)", re.DOTALL)
-_INDENT = re.compile(r"\s*\n\s*")
 
 register = template.Library()
-
-
-@register.filter
-def squeezed(page: SafeString) -> SafeString:
-    """The page without the blank lines and indents of its templates. Text that keeps its lines
-    stays as it is."""
-    parts = _KEEPS_LINES.split(page)  # every second one is such a text
-    parts[::2] = [_INDENT.sub("\n", part) for part in parts[::2]]
-    return mark_safe("".join(parts))  # noqa: S308  # a rendered template
 
 
 @register.filter

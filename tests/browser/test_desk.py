@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib import admin
 from playwright.sync_api import expect
 
 from balance import services as ledger
 from common.clock import utc_now
 from funding.states import FundingStatus
-from tests.browser.conftest import in_every_look
-from tests.builders import make_endpoint, make_funding, make_key, make_source, make_staff
+from tenants.models import User
+from tests.browser.conftest import DESK, PHONE, in_every_look
+from tests.builders import (
+    make_endpoint,
+    make_funding,
+    make_key,
+    make_member,
+    make_source,
+    make_staff,
+)
 from tests.payments.builders import fund, pay
+from tests.payments.builders import run_due as run_payments
+from webhooks.models import WebhookEvent
 
 pytestmark = [
     pytest.mark.browser,
@@ -19,7 +30,7 @@ pytestmark = [
 ]
 
 # What can be read only by scrolling a part of the page sideways.
-CUT_OFF = """[...document.querySelectorAll(".desk-scroll, #result_list, .inline-related")]
+CUT_OFF = """[...document.querySelectorAll(".desk-scroll, .list-box, .inline-related")]
     .filter((part) => part.scrollWidth > part.clientWidth)
     .map((part) => `${part.className} is cut off`)"""
 # Unfold names both of its scrolled parts alike, and its search field for a tenant not at all.
@@ -51,6 +62,9 @@ def busy(acme):
     pay(acme, 99_999_999)
     make_endpoint(acme, url=f"https://hooks.example.com/{'path' * 30}")
     make_key(acme)
+    somebody = make_member(acme, email=f"{'a' * 40}@{'b' * 40}.example")
+    User.objects.filter(pk=somebody.pk).update(name="Wolfeschlegelsteinhausenbergerdorffsenior")
+    run_payments()
     ledger.change_pending(tenant_id=acme.pk, delta=123_456_789)
     return acme
 
@@ -71,7 +85,11 @@ def test_nothing_is_wrong_with_the_desk(visit, sam, busy, scheme, viewport):
         "/admin/desk/queues/",
         "/admin/funding/fundingtransaction/",
         f"/admin/funding/fundingtransaction/{busy.fundingtransaction_set.first().pk}/change/",
+        f"/admin/webhooks/webhookevent/{WebhookEvent.objects.latest('created_at').pk}/change/",
+        f"/admin/tenants/user/{busy.memberships.get().user_id}/change/",
         "/admin/tenants/auditevent/",
+        "/admin/tenants/user/",
+        "/admin/tenants/switch/",
         "/admin/tenants/switch/add/",
     ):
         visitor.goto(path)
@@ -85,6 +103,45 @@ def test_nothing_is_wrong_with_the_desk(visit, sam, busy, scheme, viewport):
         visitor.complaints.clear()
 
     assert wrong == {}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("scheme", "viewport"), [("light", DESK), ("dark", PHONE)], ids=["desk", "phone"]
+)
+def test_nothing_is_wrong_with_any_list(visit, sam, busy, scheme, viewport):
+    visitor = visit(sam, scheme=scheme, viewport=viewport)
+    wrong = {}
+    for model in admin.site._registry:
+        path = f"/admin/{model._meta.label_lower.replace('.', '/')}/"
+        visitor.goto(path)
+        barriers = [found for found in visitor.barriers() if not found.startswith(NOT_OURS)]
+        if found := [*barriers, *visitor.complaints, *([w] if (w := _too_wide(visitor)) else [])]:
+            wrong[path] = found
+        visitor.complaints.clear()
+
+    assert wrong == {}
+
+
+def _too_wide(visitor):
+    return f"{wide} px too wide" if (wide := visitor.sideways_scroll()) > 0 else ""
+
+
+def test_staff_hold_all_rows_of_a_list(visit, sam, busy):
+    unsent = busy.fundingtransaction_set.filter(status=FundingStatus.RESERVED)
+    visitor = visit(sam)
+    visitor.goto("/admin/funding/fundingtransaction/?status__exact=reserved")
+
+    visitor.page.get_by_label("Select all rows").check()
+    visitor.page.get_by_text(f"{unsent.count()} of {unsent.count()} selected").wait_for()
+    visitor.page.get_by_label("Select action to run").select_option("Hold for a look")
+    visitor.page.get_by_role("button", name="Run").click()
+    visitor.page.get_by_label("Reason").fill("Ticket 4711: a look")
+    visitor.page.get_by_role("button", name="Hold for a look").click()
+
+    expect(visitor.page.get_by_role("cell", name="On hold")).to_be_visible()
+    assert all(row.held_at for row in unsent)
+    assert visitor.complaints == []
 
 
 def test_staff_look_as_a_tenant_and_come_back(visit, sam, busy):

@@ -30,10 +30,8 @@ def switch(acme):
 def opened_from(desk, model):
     """The page of the only row, by the link in the list."""
     path = reverse(f"admin:{model}_changelist")
-    (address,) = set(
-        re.findall(rf'<a href="({path}\w+_5F\w+/change/)', desk.get(path).content.decode())
-    )
-    return desk.get(address).content.decode()
+    (address,) = set(re.findall(r'<a href="(\w+_5F\w+/change/)', desk.get(path).content.decode()))
+    return desk.get(f"{path}{address}").content.decode()
 
 
 def test_of_a_funding(desk, funding):

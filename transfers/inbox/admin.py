@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 
 from common import staff_actions
-from common.admin import ReadOnlyAdmin
+from common.admin import ReadOnlyAdmin, amount
 from common.clock import utc_now
 from common.money import format_cents
 from networks.base import EventKind
@@ -63,14 +63,13 @@ class Attention(admin.SimpleListFilter):
 @admin.register(InboundEvent)
 class InboundEventAdmin(ReadOnlyAdmin):
     list_display = (
-        "id",
+        "received_at",
         "outcome",
-        "note",
         "about",
         "says",
         "code",
         "dollars",
-        "received_at",
+        "note",
     )
     list_filter = (Attention, "outcome")
     search_fields = ("event_id__exact", "instruction_id__exact")
@@ -86,6 +85,7 @@ class InboundEventAdmin(ReadOnlyAdmin):
     )
     readonly_fields = ("dollars", "id_there", "about", "says", "failed_tries", "next_try")
 
+    @amount
     @admin.display(description="amount", ordering="amount")
     def dollars(self, event: InboundEvent) -> str:
         handler = handlers.of(event.instruction_id)
@@ -206,16 +206,16 @@ class HandSettlementAdmin(ProposalAdmin):
     approved = ("Approve and apply", "is applied.")
 
     list_display = (
-        "id",
-        "subject_id",
+        "tenant",
+        "proposed_at",
         "kind",
         "dollars",
         "bank_reference",
         "proposed_by",
-        "proposed_at",
         "decision",
         "decided_by",
     )
+    list_display_links = ("proposed_at",)
     list_filter = ("decision", "kind")
     search_fields = ("id__exact", "subject_id__exact", "tenant__id__exact")
     search_help_text = "The id of the settlement, of its funding or payment, or of its tenant"

@@ -6,6 +6,7 @@ import pgtrigger
 from django.db import models
 from django.db.models import Case, F, Q, Value, When
 
+from common import days
 from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, format_cents
@@ -135,7 +136,8 @@ class InboundEvent(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.network} {self.kind} for {self.instruction_id}"
+        said, when = self.kind.replace("_", " "), days.words(self.received_at)
+        return f"{said}, said by {self.network}, {when}"
 
     @property
     def says(self) -> str:
@@ -262,4 +264,4 @@ class HandSettlement(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.kind} {format_cents(self.amount)} of {self.subject_id}"
+        return f"{self.kind} {format_cents(self.amount)}, {days.words(self.proposed_at)}"

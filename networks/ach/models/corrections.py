@@ -86,7 +86,7 @@ class Correction(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.code} of {self.entry_id}"
+        return f"correction {self.code}, {self.get_status_display().lower()}"
 
     @property
     def outcome_tone(self) -> str:

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from common import crypto
 from common.database.append_only import NEVER_TRUNCATED
+from common.money import format_cents
 from networks.ach.models import columns
 from networks.ach.models.files import AchBatch
 from networks.ach.models.originators import Originator
@@ -242,7 +243,8 @@ class AchEntry(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.instruction_id} ({self.trace_number or self.get_status_display()})"
+        kind, status = "debit" if self.is_debit else "credit", self.get_status_display().lower()
+        return f"{kind} of {format_cents(self.amount)}, {status}"
 
     # Of the instruction, not of the row, so that the token can be made before the row has its id.
     # The entry that replaces another one has the same account.

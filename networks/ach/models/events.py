@@ -9,6 +9,7 @@ import pgtrigger
 from django.db import models
 from django.db.models import Q
 
+from common import days
 from common.database.append_only import NEVER_TRUNCATED
 from networks.ach.models import columns
 from networks.ach.models.corrections import Correction
@@ -101,7 +102,7 @@ class AchEvent(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.code}".strip()
+        return f"{self.get_kind_display()} {self.code}".strip() + f", due {days.words(self.due_at)}"
 
     @classmethod
     def about(cls, entry: AchEntry, kind: AchEventKind, *, now: datetime, **said: Any) -> AchEvent:

@@ -10,6 +10,7 @@ import pgtrigger
 from django.db import models
 from django.db.models import F, Q
 
+from common import days
 from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.leases import Leased
@@ -270,7 +271,7 @@ class OutFile(Leased):
         )
 
     def __str__(self) -> str:
-        return self.remote_name or self.pk
+        return self.remote_name or f"file for {days.words(self.cutoff_at)}"
 
     @property
     def is_in_doubt(self) -> bool:
@@ -361,7 +362,7 @@ class AchBatch(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.file_id} {self.batch_number}"
+        return f"batch {self.batch_number} of {self.company_name}"
 
 
 class TraceCounter(models.Model):

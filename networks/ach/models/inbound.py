@@ -236,7 +236,7 @@ class InRecord(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.code} {self.rdfi_trace}"
+        return f"{self.get_kind_display()} {self.code}".strip() + f", line {self.line}"
 
     # The row gets its id after its token: its place in the file names it as well.
     @property

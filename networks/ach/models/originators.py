@@ -64,4 +64,4 @@ class Originator(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.company_name} ({self.tenant_id or 'everybody'})"
+        return self.company_name if self.tenant_id else f"{self.company_name} (everybody)"

@@ -8,7 +8,7 @@ import pgtrigger
 from django.db import models
 from django.db.models import F, Q
 
-from common import crypto
+from common import crypto, days
 from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.leases import Leased
@@ -101,7 +101,7 @@ class RailVersion(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.rail_id} {self.number}"
+        return f"{self.rail_id}, version {self.number}"
 
     @property
     def encryption_context(self) -> str:
@@ -155,7 +155,7 @@ class AchKey(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.rail_id} {self.fingerprint}"
+        return f"key of {self.rail_id} since {days.words(self.created_at)}"
 
     @property
     def encryption_context(self) -> str:
@@ -195,7 +195,7 @@ class RailLine(Leased):
         triggers = (NEVER_TRUNCATED, columns.NEVER_DELETED)
 
     def __str__(self) -> str:
-        return str(self.rail_id)
+        return f"line to {self.rail_id}"
 
 
 class RailPart(models.TextChoices):

@@ -102,7 +102,7 @@ class AchReply(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.code} about {self.record_id}"
+        return f"{self.get_kind_display()} {self.code}, {self.get_status_display().lower()}"
 
     @property
     def is_live(self) -> bool:

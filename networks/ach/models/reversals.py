@@ -6,6 +6,7 @@ import pgtrigger
 from django.db import models
 from django.db.models import F, Q
 
+from common import days
 from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from networks.ach.models import columns
@@ -96,4 +97,4 @@ class AchReversal(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.reason}: {self.entry_id}"
+        return f"{self.get_reason_display()}, {days.words(self.proposed_at)}"

@@ -8,6 +8,7 @@ import pgtrigger
 from django.db import models
 from django.db.models import F, Q
 
+from common import days
 from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from networks import calendar
@@ -107,7 +108,7 @@ class SpokenAnswer(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.verdict}: {self.file_id}"
+        return f"{self.get_verdict_display()}, {days.words(self.proposed_at)}"
 
     @property
     def is_open(self) -> bool:
