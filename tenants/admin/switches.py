@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
@@ -18,6 +21,16 @@ from tenants import actors
 from tenants.models import Switch
 from tenants.services import switches
 from tenants.switches import SwitchKind, known_networks
+
+# The board's name of each switch, and what is so while it is not engaged.
+_BOARD: Mapping[SwitchKind, tuple[str, str]] = MappingProxyType(
+    {
+        SwitchKind.FUNDING: ("Funding", "Debits and requests for payment go to the networks."),
+        SwitchKind.PAYMENTS: ("Payments", "Payments go to the networks."),
+        SwitchKind.WEBHOOKS: ("Webhooks", "Events are sent to tenants’ endpoints."),
+        SwitchKind.READ_ONLY: ("Changes", "The API and the dashboard take changes."),
+    }
+)
 
 _CHOSEN = ("kind", "network", "tenant", "reason")
 
@@ -44,6 +57,25 @@ class EngageForm(SwitchForm):
         help_texts = {"tenant": "Empty: all tenants."}  # noqa: RUF012  # Django's own interface
 
 
+@dataclass(frozen=True)
+class BoardLine:
+    """One switch on the board, with what it stops now, the latest first."""
+
+    kind: SwitchKind
+    name: str
+    runs: str
+    engaged: list[Switch]
+
+
+def board() -> list[BoardLine]:
+    """Every switch that there is. One query."""
+    engaged = list(switches.engaged_now())
+    return [
+        BoardLine(kind, name, runs, [row for row in engaged if row.kind == kind])
+        for kind, (name, runs) in _BOARD.items()
+    ]
+
+
 @admin.register(Switch)
 class SwitchAdmin(ServiceAdmin):
     list_display = (
@@ -61,6 +93,18 @@ class SwitchAdmin(ServiceAdmin):
     search_help_text = "The id of the switch or its tenant"
     autocomplete_fields = ("tenant",)
     actions_detail = ("release",)
+    list_before_template = "admin/switch_board.html"
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> Any:
+        """Show the board above the history."""
+        shown = {
+            "board": board(),
+            "may_engage": self.has_add_permission(request),
+            "may_release": self.has_release_permission(request),
+        }
+        return super().changelist_view(request, shown | (extra_context or {}))
 
     def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from tenants.errors import InvalidSwitch, ReadOnlyMode, SwitchEngaged, SwitchRel
 from tenants.models import AuditEvent, Switch, User
 from tenants.services import switches
 from tenants.switches import SwitchKind
-from tests.builders import NOW, enter_as
+from tests.builders import NOW, enter_as, make_staff
 from tests.database import owner
 from tests.races.together import together
 
@@ -173,6 +174,26 @@ class TestDesk:
 
         assert "Stopped already" in answer.content.decode()
         assert Switch.objects.count() == 1
+
+    def test_shows_each_with_state_reach_who_since_and_why(self, acme, admin_client, admin_user):
+        engage(SwitchKind.WEBHOOKS, tenant_id=acme.pk)
+
+        page = admin_client.get("/admin/tenants/switch/").content.decode()
+
+        assert page.count('class="pill pill--good">Running') == len(SwitchKind) - 1
+        (card,) = re.findall(r"switch-card--on\">(.*?)</section>", page, re.DOTALL)
+        words = {"Webhooks", "Stopped", "Acme", "command line", "Bank is odd", "Release…"}
+        assert words <= {*re.findall(r"[^<>]+", card)}
+
+    def test_offers_on_the_board_what_a_person_may_do(self, acme, client, db):
+        engage(SwitchKind.WEBHOOKS, tenant_id=acme.pk)
+        enter_as(client, make_staff("lee@ballast.example", ["tenants.view_switch"]))
+
+        board = client.get("/admin/tenants/switch/").content.decode()
+
+        assert "Stopped" in board
+        assert "Release…" not in board.partition("switch-board")[2]
+        assert "Stop…" not in board
 
     def test_lets_nobody_release_without_the_permission(self, client, db):
         switch = engage()
