@@ -11,6 +11,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 from common.errors import NotFound
 from common.forms import LinesField
 from common.money import AMOUNT_MAX, format_cents, parse_dollars
+from funding.methods import METHODS
 from funding.services.limits import OwnLimits
 from tenants import selectors
 
@@ -77,8 +78,8 @@ class ReasonForm(forms.Form):
 class LimitsForm(forms.Form):
     """A tenant's own limits; what is left empty follows the deployment."""
 
-    ach_transaction_max = DollarsField(label="Each ACH debit, at most")
-    rtp_transaction_max = DollarsField(label="Each request for payment, at most")
+    ach_transaction_max = DollarsField(label=f"Each {METHODS['ach_debit'].words}, at most")
+    rtp_transaction_max = DollarsField(label=f"Each {METHODS['rtp'].words}, at most")
     daily_max = DollarsField(label="A day, at most")
     monthly_max = DollarsField(label="A month, at most")
     reason = ReasonField()

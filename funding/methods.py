@@ -7,13 +7,13 @@ from django.conf import settings
 from funding.models import FundingMethod
 from networks import schemes
 from networks.base import Method
-from transfers.methods import Methods, TransferMethod
+from transfers.methods import Methods, TransferMethod, in_sentences
 
 METHODS = Methods(
     TransferMethod(
         name=FundingMethod.ACH_DEBIT,
         network_method=Method.ACH_DEBIT,
-        words="ACH debit",
+        words=in_sentences(FundingMethod.ACH_DEBIT),
         usual_terms=schemes.ACH_DEBIT,
         deployment_max=lambda: settings.ACH_AMOUNT_MAX,
         is_standard=True,
@@ -21,7 +21,7 @@ METHODS = Methods(
     TransferMethod(
         name=FundingMethod.RTP,
         network_method=Method.RTP_REQUEST,  # RTP cannot pull: it asks the account holder to push
-        words="request for payment",
+        words=in_sentences(FundingMethod.RTP),
         usual_terms=schemes.INSTANT,
         deployment_max=lambda: settings.RTP_AMOUNT_MAX,
         is_standard=True,

@@ -7,13 +7,13 @@ from django.conf import settings
 from networks import schemes
 from networks.base import Method
 from payments.models import PaymentMethod
-from transfers.methods import Methods, TransferMethod
+from transfers.methods import Methods, TransferMethod, in_sentences
 
 METHODS = Methods(
     TransferMethod(
         name=PaymentMethod.ACH_CREDIT,
         network_method=Method.ACH_CREDIT,
-        words="ACH transfer",
+        words=in_sentences(PaymentMethod.ACH_CREDIT),
         usual_terms=schemes.ACH_CREDIT,
         deployment_max=lambda: settings.PAYMENT_AMOUNT_MAX["ach_credit"],
         is_standard=True,
@@ -21,7 +21,7 @@ METHODS = Methods(
     TransferMethod(
         name=PaymentMethod.RTP,
         network_method=Method.RTP_CREDIT,
-        words="instant payment",
+        words=in_sentences(PaymentMethod.RTP),
         usual_terms=schemes.INSTANT,
         deployment_max=lambda: settings.PAYMENT_AMOUNT_MAX["rtp"],
         is_standard=True,

@@ -9,8 +9,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from django.db.models import TextChoices
+
 from networks import registry
 from networks.base import MethodTerms, PaymentNetwork, Speed
+
+
+def in_sentences(method: TextChoices) -> str:
+    """The label of a method within a sentence: `ACH debit`, `instant payment (RTP)`."""
+    label = str(method.label)
+    return label if label[1].isupper() else label[0].lower() + label[1:]
 
 
 def _no_limit() -> int | None:

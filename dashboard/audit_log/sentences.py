@@ -7,6 +7,7 @@ from string import Formatter
 from typing import Any
 
 from common.money import format_cents
+from funding.methods import METHODS
 from funding.models import FundingMethod
 from tenants.models import Role
 from tenants.notices import NOTICES
@@ -255,7 +256,7 @@ _AMONG_STAFF = {
     "user.created": "Created {email}",
 }
 _SETTINGS = {
-    "ach_transaction_max": "each ACH debit",
+    "ach_transaction_max": f"each {METHODS[FundingMethod.ACH_DEBIT].words}",
     "confirm_topups": "top-ups need approval as well",
     "confirmation_emails": "approvers",
     "confirmation_threshold": "approval above",
@@ -266,7 +267,7 @@ _SETTINGS = {
     "low_balance_threshold": "when below",
     "monthly_limit": "a month",
     "monthly_max": "a month",
-    "rtp_transaction_max": "each request for payment",
+    "rtp_transaction_max": f"each {METHODS[FundingMethod.RTP].words}",
     "source_id": "bank account",
 }
 _FACTORS = {

@@ -20,6 +20,7 @@ from desk.return_rates import TenantMeters
 from desk.tenants.money_out import MoneyOut, money_out
 from funding import figures
 from funding import selectors as funding
+from funding.methods import METHODS
 from funding.services import limits, tenant_limits
 from funding.services.auto_funding_checks import obstacle_of
 from funding.services.limits import Limits, OwnLimits, Usage
@@ -108,9 +109,10 @@ def limit_lines(*, tenant_id: str, now: datetime) -> list[LimitLine]:
 
 def _limit_lines(force: Limits, own: OwnLimits, used: Usage) -> list[LimitLine]:
     ach, rtp = force.per_transaction["ach_debit"], force.per_transaction["rtp"]
+    each_ach, each_rtp = (f"Each {METHODS[name].words}" for name in ("ach_debit", "rtp"))
     return [
-        LimitLine("Each ACH debit", ach, None, own.ach_transaction_max is not None),
-        LimitLine("Each request for payment", rtp, None, own.rtp_transaction_max is not None),
+        LimitLine(each_ach, ach, None, own.ach_transaction_max is not None),
+        LimitLine(each_rtp, rtp, None, own.rtp_transaction_max is not None),
         LimitLine("A day", force.daily, used.today, own.daily_max is not None),
         LimitLine("A month", force.monthly, used.this_month, own.monthly_max is not None),
     ]

@@ -28,7 +28,7 @@ class FundingMethod(models.TextChoices):
     answers."""
 
     ACH_DEBIT = "ach_debit", "ACH debit"
-    RTP = "rtp", "RTP"
+    RTP = "rtp", "Request for payment (RTP)"
 
 
 class SourceType(models.TextChoices):

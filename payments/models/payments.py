@@ -29,8 +29,10 @@ SOURCE_TYPE = "payment"
 
 
 class PaymentMethod(models.TextChoices):
-    ACH_CREDIT = "ach_credit", "ACH credit"
-    RTP = "rtp", "RTP"
+    """What people call each way to pay, staff and tenants alike."""
+
+    ACH_CREDIT = "ach_credit", "ACH transfer"
+    RTP = "rtp", "Instant payment (RTP)"
 
 
 def _dated(status: PaymentStatus, column: str) -> models.CheckConstraint:

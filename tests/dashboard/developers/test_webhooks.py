@@ -203,7 +203,8 @@ class TestDelivery:
         make_endpoint(acme)
         path = f"/dashboard/deliveries/{deliver(acme, status=status).pk}"
 
-        assert (b"hx-get" in dana_browser.get(path).content) is is_live
+        live = f'hx-get="{path}"'.encode()
+        assert (live in dana_browser.get(path).content) is is_live
         part = dana_browser.get(path, headers={"HX-Request": "true", "X-Tenant": acme.pk})
         assert b"<h1" not in part.content
         assert b"Attempts" in part.content
