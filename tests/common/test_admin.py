@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from common import admin as lists
+from common import days
 from funding.models import FundingTransaction
 from funding.states import FundingStatus
 from tenants.models import AuditEvent
@@ -38,7 +39,7 @@ def test_a_row_shows_what_people_ask_for_first(desk, three):
 
     assert page.index("Expected availability date") < page.index("Lease version")
     assert page.index("Expected availability date") < page.index("hold reason")
-    assert f"$250.00, reserved: {three[0].pk}" in page
+    assert f"$250.00 by ACH debit, reserved, {days.words(three[0].created_at)}" in page
 
 
 def test_history_is_the_audit_log_about_the_row(desk, three):
