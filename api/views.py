@@ -20,7 +20,7 @@ from common.errors import NotFound
 _READING = ("GET", "HEAD")
 _OPENAPI_YAML = "application/vnd.oai.openapi; charset=utf-8"
 _SCHEMA_HEADERS = {
-    "Content-Disposition": 'inline; filename="Ballast API.yaml"',
+    "Content-Disposition": 'inline; filename="openapi.yaml"',
     "Cache-Control": "public, no-cache",  # ask each time: the answer is 304 until a new release
 }
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from config.settings.brand import BRAND_NAME
+
 SPECTACULAR_SETTINGS: dict[str, Any] = {
-    "TITLE": "Ballast API",
+    "TITLE": f"{BRAND_NAME} API",
     "VERSION": "1.0.0",
     "DESCRIPTION": "Per-tenant balances that keep themselves funded.",
     "EXTERNAL_DOCS": {"description": "Guide", "url": "/docs/guide"},

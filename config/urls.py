@@ -39,6 +39,7 @@ urlpatterns = [
     path("accounts/", include(account_pages())),
     path("admin/desk/", include("desk.urls")),
     path("admin/", admin.site.urls),
+    path("brand/", include("dashboard.shell.brand_files")),
     path("", include("dashboard.urls")),
     re_path(r"", site.unknown_page),
 ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from common import brand
 from common.errors import StaffRefusal
 from tenants import selectors
 from tenants import standing as tenants_standing
@@ -102,7 +103,7 @@ def names_of(ids: Iterable[str]) -> dict[str, str]:
     """What to call them: addresses of people; of anything else its own name. Two queries."""
     wanted = {each for each in ids if each}
     known = selectors.people_and_keys(wanted)
-    return {each: known.get(each, "Ballast" if each == OURSELVES else each) for each in wanted}
+    return {each: known.get(each, brand.name() if each == OURSELVES else each) for each in wanted}
 
 
 def record(

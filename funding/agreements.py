@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 
-from common import days
+from common import brand, days
 from common.money import format_cents
 from funding.models import AuthorizationKind, AuthorizationScope, FundingSource
 
-# Who asks for the money, as account holders know the service.
-COMPANY = "Ballast"
 HOW_TO_REVOKE = (
     "In the dashboard, under Bank accounts, Authorizations. What was handed to the bank before that"
     " cannot be called back."
@@ -79,9 +77,10 @@ def one_topup(source: FundingSource, *, tenant_name: str, amount: int, now: date
     """For a single top-up of `amount` cents."""
     day = days.day_of(now)
     text = (
-        f"I authorize {COMPANY} to debit my account {_account(source)} electronically (ACH) once,"
-        f" for {format_cents(amount)}, on or after {day:%B} {day.day}, {day.year}, and to add the"
-        f" money to the balance of {tenant_name}. {_HOLDER.format(name=source.account_holder_name)}"
+        f"I authorize {brand.name()} to debit my account {_account(source)} electronically (ACH)"
+        f" once, for {format_cents(amount)}, on or after {day:%B} {day.day}, {day.year}, and to add"
+        f" the money to the balance of {tenant_name}."
+        f" {_HOLDER.format(name=source.account_holder_name)}"
         " I can revoke this until the debit is handed to the bank, which may be within minutes:"
         " in the dashboard, under Bank accounts, Authorizations."
     )
@@ -107,9 +106,10 @@ def rule(
     most = format_cents(amount)
     a_month = f" and {format_cents(monthly_limit)} in a calendar month" if monthly_limit else ""
     text = (
-        f"I authorize {COMPANY} to debit my account {_account(source)} electronically (ACH) again"
-        f" and again, at most {most} each time{a_month}, whenever the balance of {tenant_name}"
-        f" drops below the line in its auto-funding settings ({format_cents(threshold)} now), and"
+        f"I authorize {brand.name()} to debit my account {_account(source)} electronically (ACH)"
+        f" again and again, at most {most} each time{a_month}, whenever the balance of"
+        f" {tenant_name} drops below the line in its auto-funding settings"
+        f" ({format_cents(threshold)} now), and"
         f" to add the money to that balance. {_HOLDER.format(name=source.account_holder_name)}"
         f" A larger amount needs a new authorization. {_UNTIL_REVOKED}"
     )
@@ -137,7 +137,7 @@ def standing(*, tenant_name: str, most: int, is_new: bool, name: str = "") -> Wo
     )
     limit = format_cents(most)
     text = (
-        f"I authorize {COMPANY} to debit {which} electronically (ACH) for each top-up of the"
+        f"I authorize {brand.name()} to debit {which} electronically (ACH) for each top-up of the"
         f" balance of {tenant_name} that I, another person of its team or a program with its API"
         f" key asks for: each time the amount asked for, at most {limit}, on or after the day of"
         f" asking.{deposits} I am the holder of the account or may act for the holder."

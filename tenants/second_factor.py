@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models.signals import post_init, pre_save
 from django.dispatch import receiver
 
-from common import crypto, rotation
+from common import brand, crypto, rotation
 from tenants.models import User
 
 _CONTEXT = "mfa.authenticator"
@@ -41,7 +41,10 @@ class Adapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth ships no type
         return crypto.decrypt(encrypted_text, context=_CONTEXT)
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
-        return {"id": urlsplit(settings.BASE_URL).hostname or "", "name": "Ballast"}
+        return {"id": urlsplit(settings.BASE_URL).hostname or "", "name": brand.name()}
+
+    def get_totp_issuer(self) -> str:
+        return brand.name()
 
     def generate_authenticator_name(self, user: User, type: Authenticator.Type) -> str:
         count = Authenticator.objects.filter(user_id=user.pk, type=type).count()

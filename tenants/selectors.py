@@ -9,6 +9,7 @@ from datetime import datetime
 
 from django.db.models import OuterRef, Q, QuerySet
 
+from common import brand
 from common.engine import sql
 from common.errors import NotFound
 from common.ids import is_id
@@ -31,7 +32,7 @@ from tenants.switches import read_only
 # Compared with if the prefix is unknown, so that both refusals take equally long.
 SEARCHED_MAX = 5_000  # names that one search reads
 _NO_DIGEST = "0" * 64
-_OUR_OWN: dict[str, str] = {ActorType.STAFF: "Support", ActorType.SYSTEM: "Ballast"}
+_SUPPORT = "Support"
 
 CLOSED_BY_SUPPORT = "account.closed_by_support"
 ADDRESS_SET = "address.set_by_support"
@@ -278,7 +279,7 @@ def people_and_keys(ids: Collection[str]) -> dict[str, str]:
 def names_for_tenants(people: Collection[str]) -> dict[str, str]:
     """The addresses of the people with these ids; our own staff appear as support. One query."""
     named = _people(people)
-    return {pk: _OUR_OWN[ActorType.STAFF] if is_staff else email for pk, email, is_staff in named}
+    return {pk: _SUPPORT if is_staff else email for pk, email, is_staff in named}
 
 
 def _people(ids: Collection[str]) -> list[tuple[str, str, bool]]:
@@ -288,8 +289,10 @@ def _people(ids: Collection[str]) -> list[tuple[str, str, bool]]:
 
 def name_of(actor: Actor) -> str:
     """The name of an actor in an e-mail. Two queries, none for staff and the product itself."""
-    if actor.type in _OUR_OWN:
-        return _OUR_OWN[actor.type]
+    if actor.type == ActorType.STAFF:
+        return _SUPPORT
+    if actor.type == ActorType.SYSTEM:
+        return brand.name()
     unnamed = f"API key {actor.id}" if actor.type == ActorType.API_KEY else actor.id
     return people_and_keys([actor.id]).get(actor.id, unnamed)
 

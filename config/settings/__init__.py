@@ -8,6 +8,7 @@ from __future__ import annotations
 from config.settings.accounts import *
 from config.settings.api import *
 from config.settings.apps import *
+from config.settings.brand import *
 from config.settings.celery import *
 from config.settings.deployment import *
 from config.settings.evidence import *

@@ -61,7 +61,6 @@ MFA_FORMS = {
 }
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
-MFA_TOTP_ISSUER = "Ballast"
 MFA_TOTP_TOLERANCE = 1  # steps of half a minute, early or late (RFC 6238 § 5.2)
 # Whoever invites a person sets their address, so there is nothing to verify.
 MFA_ALLOW_UNVERIFIED_EMAIL = True

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from email.utils import formataddr, parseaddr
+
 from config import safety
 from config.env import env, flag, text
+from config.settings.brand import BRAND_MAIL_SENDER
 from config.settings.deployment import BASE_URL, DEBUG, RUN_DIR
 
 DEV_INBOX = DEBUG and not text("EMAIL_URL", default="")
@@ -16,4 +19,5 @@ else:
     if not flag("ALLOW_PLAINTEXT_MAIL", default=False):
         safety.require_tls_to_mail_server(_mail, base_url=BASE_URL)
 EMAIL_TIMEOUT = 10
-DEFAULT_FROM_EMAIL = text("DEFAULT_FROM_EMAIL", default="Ballast <no-reply@ballast.example>")
+_name, _address = parseaddr(text("DEFAULT_FROM_EMAIL", default="no-reply@ballast.example"))
+DEFAULT_FROM_EMAIL = formataddr((_name or BRAND_MAIL_SENDER, _address))

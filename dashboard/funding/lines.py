@@ -24,7 +24,7 @@ _FUNDING_BADGES = {
 _TRIGGER_LABELS = {
     Trigger.TOPUP: "Top-up",
     Trigger.AUTO_FUNDING: "Auto-funding",
-    Trigger.STAFF: "Ballast staff",
+    Trigger.STAFF: "Our support",
 }
 
 

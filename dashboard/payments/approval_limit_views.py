@@ -7,6 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from common import brand
 from common.clock import utc_now
 from common.errors import DomainError
 from dashboard.payments.forms import ApprovalLimitForm
@@ -82,7 +83,7 @@ def _asked_by(waiting: PaymentSettings | None) -> str:
         return ""
     members = tenants.members(tenant_id=waiting.tenant_id).filter(user_id=waiting.next_by)
     person = members.first()
-    return person.user.email if person else "Ballast support"
+    return person.user.email if person else brand.support()
 
 
 def _decide(request: PageRequest) -> HttpResponse:

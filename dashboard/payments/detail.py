@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from approvals.models import ApprovalStatus
-from common import lookalikes
+from common import brand, lookalikes
 from dashboard.approvals.deciders import asked_words
 from dashboard.approvals.lines import ApprovalFact, approval_fact
 from dashboard.auto_funding.state import people
@@ -133,7 +133,9 @@ def _step(event: PaymentEvent, names: Mapping[str, str]) -> Step:
 
 def _approval_steps(approval: PaymentConfirmation) -> Iterator[Step]:
     asked = people(approval.approvers)
-    yield Step(f"Approval requested from: {asked}", "Ballast", approval.reason, approval.created_at)
+    yield Step(
+        f"Approval requested from: {asked}", brand.name(), approval.reason, approval.created_at
+    )
     # A refusal is in the history, too, with its reason; an approval moves nothing by itself.
     if approval.decision == ApprovalStatus.APPROVED and approval.decided_at is not None:
         yield Step("Approved", approval.decided_by, "", approval.decided_at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from common import brand
 from dashboard.bank_accounts.names import account_name
 from payments import caps
 from payments.caps import Cap, Caps, CapScope, Window
@@ -16,7 +17,6 @@ from tenants import selectors as tenants
 from tenants.actors import SYSTEM
 from tenants.models import Tenant
 
-SUPPORT = "Ballast support"  # what our own staff are called
 WINDOWS = {Window.DAY: "24 hours", Window.MONTH: "30 days"}
 _OF = {
     CapScope.TENANT: "All payments",
@@ -165,4 +165,4 @@ def _words(cap: Cap) -> str:
 def _asked_by(tenant: Tenant, user_id: str) -> str:
     """Name who asked; our own staff appear as support, never by name."""
     person = tenants.members(tenant_id=tenant.pk).filter(user_id=user_id).first()
-    return person.user.email if person else SUPPORT
+    return person.user.email if person else brand.support()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from types import MappingProxyType
 
+from common import brand
 from funding.models import FundingTransaction
 from networks import return_codes
 from networks.base import EventKind
@@ -17,12 +18,7 @@ from transfers import corrections
 from transfers.inbox import telling
 from transfers.inbox.models import InboundEvent
 
-_ACTORS = {
-    ActorType.STAFF: "Ballast support",
-    ActorType.NETWORK: "The payment network",
-    ActorType.SYSTEM: "Ballast",
-}
-
+_NETWORK = "The payment network"
 
 # What it was, and what it means for whoever reads it.
 _NOTES = MappingProxyType(
@@ -69,7 +65,14 @@ class BankAnswer:
 
 def who(kind: str, actor_id: str, names: Mapping[str, str]) -> str:
     """The actor's name; our own staff appear as staff, never by name."""
-    return _ACTORS.get(ActorType(kind)) or names.get(actor_id, actor_id)
+    match ActorType(kind):
+        case ActorType.STAFF:
+            return brand.support()
+        case ActorType.SYSTEM:
+            return brand.name()
+        case ActorType.NETWORK:
+            return _NETWORK
+    return names.get(actor_id, actor_id)
 
 
 def with_bank_notes(
@@ -93,7 +96,7 @@ def _note(event: InboundEvent, expected_on: Callable[[date], date]) -> Step:
     if event.kind in (EventKind.RETURN_DISHONORED, EventKind.RETURN_CONTESTED):
         found = return_codes.lookup(event.code)
         why = f"{found.title} ({found.code}). {why}"
-    return Step(what, _ACTORS[ActorType.NETWORK], why, event.decided_at or event.received_at)
+    return Step(what, _NETWORK, why, event.decided_at or event.received_at)
 
 
 def bank_code(row: FundingTransaction | Payment) -> ReturnCode | None:

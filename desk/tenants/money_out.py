@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from common import brand
 from common.money import format_cents
 from dashboard.payments import limit_lines
 from dashboard.payments.limit_lines import LimitLine, WaitingChange
@@ -62,7 +63,7 @@ def _approval_waiting(
         WaitingChange(
             what="approval",
             rows=[("A second person approves", _threshold_words(threshold), after)],
-            asked_by=email or limit_lines.SUPPORT,
+            asked_by=email or brand.support(),
             is_own=False,
             counts_at=rules.next_at,
         )

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from common import brand
 from common.engine.http.addresses import parse_networks
 from common.engine.http.client import Answer, post_once
 from common.engine.http.exchange import ANSWER_BYTES_MAX
@@ -34,8 +35,6 @@ TOTAL_SECONDS = 10.0
 # A page may take so many threads of a web process; the others go on while Plaid is slow.
 _CALLS_AT_ONCE = threading.BoundedSemaphore(2)
 _TURN_SECONDS = 1.0
-# The name that people read in Plaid's window: to whom they give access.
-CLIENT_NAME = "Ballast"
 _TOKEN = re.compile(r"(?P<kind>processor|public)-(?P<environment>[a-z]+)-[\w-]{1,160}", re.ASCII)
 _KINDS_OF_ACCOUNT = sorted(plaid_answers.ACCOUNT_TYPES)
 # The operator named the host, so any address it has is allowed, also that of a gateway in a private
@@ -80,7 +79,8 @@ class PlaidLinks:
 
     def start(self, *, person: str, return_url: str | None) -> str:
         wanted: dict[str, Any] = {
-            "client_name": CLIENT_NAME,
+            # What people read in Plaid's window: to whom they give access.
+            "client_name": brand.name(),
             "language": "en",
             "country_codes": ["US"],
             "products": ["auth"],

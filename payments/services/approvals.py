@@ -6,6 +6,7 @@ from datetime import datetime
 
 from approvals import deciders, outcomes, requests, sweeps
 from approvals.links import ApproverLinks, for_sandbox
+from common import brand
 from common.database.job_doors import by
 from common.database.jobs import WORKER
 from payments import selectors
@@ -71,7 +72,7 @@ def request(
 def _reason(payment: Payment, rule: str) -> str:
     """A text for approvers: the rule, who made the payment, and what for."""
     names = tenants.people_and_keys([payment.created_by_id])
-    creator = names.get(payment.created_by_id, payment.created_by_id) or "Ballast"
+    creator = names.get(payment.created_by_id, payment.created_by_id) or brand.name()
     purpose = f" for \u201c{payment.description}\u201d" if payment.description else ""
     return f"{rule} Ordered by {creator}{purpose}."
 

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import CharField, Func, Q, QuerySet, Value
 
-from common import clock
+from common import brand, clock
 from common.errors import NotFound
 from common.ids import is_id
 from tenants import access_mails, actors, new_approvers, selectors
@@ -256,7 +256,7 @@ def _context(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | None:
     inviter = invitation.invited_by
     return {
         "tenant_name": invitation.tenant.name,
-        "invited_by": inviter.get_full_name() if inviter else "Ballast",
+        "invited_by": inviter.get_full_name() if inviter else brand.name(),
         "role": Role(invitation.role).label,
         "email": invitation.email,
         "expires_at": clock.text_of(invitation.expires_at),
@@ -269,7 +269,7 @@ def _is_fresh(invitation: Invitation, now: datetime) -> bool:
 
 
 def _person(actor: Actor) -> User | None:
-    """The name of the member who invites; our own staff are called "Ballast"."""
+    """The name of the member who invites; our own staff go by the name of the product."""
     people = User.objects.defer("password")
     return people.get(pk=actor.id) if actor.type == ActorType.USER else None
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from allauth.mfa.models import Authenticator
 from django.db import transaction
 
+from common import brand
 from tenants.actors import Actor
 from tenants.actors import user as person
 from tenants.emails import queue_account_notice
@@ -30,7 +31,7 @@ def reset(*, user: User, reason: str, actor: Actor, now: datetime) -> int:
     sign_ins.reset_by_support(user_id=user.pk, now=now)
     what = f"Our support removed the second factor of {user.email}"
     closing.begin_anew(user.pk, what, person(user.pk), now)
-    queue_account_notice(user=user, change="second_factor_reset", address="Ballast", now=now)
+    queue_account_notice(user=user, change="second_factor_reset", address=brand.name(), now=now)
     audit.record(
         tenant_id=None,
         actor=actor,

@@ -22,7 +22,7 @@ def test_is_the_file_byte_by_byte(anybody):
 
     assert answer.content == FILE.read_bytes()
     assert answer["Content-Type"] == "application/vnd.oai.openapi; charset=utf-8"
-    assert answer["Content-Disposition"] == 'inline; filename="Ballast API.yaml"'
+    assert answer["Content-Disposition"] == 'inline; filename="openapi.yaml"'
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/html", "application/yaml", "*/*"])

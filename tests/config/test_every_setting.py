@@ -326,6 +326,33 @@ JUDGED: dict[str, list[tuple[str, dict[str, str], str]] | Why] = {
     ],
     "ALLOW_PLAINTEXT_MAIL": Why.NAMED_ON_PURPOSE,
     "DEFAULT_FROM_EMAIL": Why.A_PLACE,
+    "BRAND_NAME": refused("BRAND_NAME must be a name of at most 40", "a: b", "<b>", "x" * 41, "\n"),
+    "BRAND_MAIL_SENDER": refused("BRAND_MAIL_SENDER must be a name", "Bank <boss@bank.example>"),
+    "BRAND_LOGO": [
+        *refused("BRAND_LOGO names /nowhere.svg, which cannot be read", "/nowhere.svg"),
+        *refused(f"BRAND_LOGO names {EXAMPLE}, which is no SVG", str(EXAMPLE)),
+    ],
+    "BRAND_ACCENT_LIGHT": [
+        *refused("BRAND_ACCENT_LIGHT must be a color such as #0a625d", "teal", "#fff", "#0a625d}"),
+        *refused("BRAND_ACCENT_DARK must be a color such as #0a625d: set both", "#0a625d"),
+        *refused(
+            "BRAND_ACCENT_LIGHT #63c8ba has a contrast of 1.86 to #f5f7f7, on which it is read",
+            "#63c8ba",
+            BRAND_ACCENT_DARK="#63c8ba",
+        ),
+    ],
+    "BRAND_ACCENT_DARK": refused(
+        "BRAND_ACCENT_DARK #0a625d has a contrast of",
+        "#0a625d",
+        BRAND_ACCENT_LIGHT="#0a625d",
+    ),
+    "BRAND_SUPPORT_EMAIL": refused("BRAND_SUPPORT_EMAIL must be an e-mail address", "help"),
+    "BRAND_SUPPORT_URL": refused(
+        "BRAND_SUPPORT_URL must be an address that begins with https://",
+        "http://help.example",
+        "javascript:alert(1)",
+        'https://help.example/"onclick=',
+    ),
 }
 CASES = [
     pytest.param(name, value, others, sentence, id=f"{name}-{place}")

@@ -92,7 +92,7 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "bank_name": "First Platypus Bank",
         "last4": "6789",
         "holder_name": "Jo <b>Doe</b>",
-        "text": "I authorize Ballast to debit my account for as long as I do not revoke it. " * 8,
+        "text": "I authorize Acme to debit my account for as long as I do not revoke it. " * 8,
         "amount_rule": "At most $500.00 each time, whenever the balance is low.",
         "accepted_at": "2026-11-20T15:04:00Z",
         "given_by": "dana@acme.example",

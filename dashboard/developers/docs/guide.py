@@ -16,12 +16,15 @@ from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from common import brand
+
 _SOURCE = Path("docs", "api.md")
 _NO_LETTERS = re.compile(r"[^a-z0-9]+")
 # Where links to files of the repository lead on the site; others become plain text.
 _ADDRESSES = {"../openapi.yaml": "/api/schema", "api.md": "/docs/guide"}
 # The host of the samples in the file; a page shows where its own product is called.
 _HOST = "http://localhost:8000"
+_PRODUCT = "Ballast"  # what the file calls it
 _SITE = ("https://", "/", "#")
 
 
@@ -43,18 +46,20 @@ class Guide:
 def guide() -> Guide:
     """The guide as it is on the disk; rendered again only when the file has changed."""
     path = Path(settings.BASE_DIR) / _SOURCE
-    return _render(path, path.stat().st_mtime_ns, settings.BASE_URL)
+    return _render(path, path.stat().st_mtime_ns, settings.BASE_URL, brand.name())
 
 
 @lru_cache(maxsize=1)
-def _render(path: Path, _changed_at: int, base_url: str) -> Guide:
-    return render(path.read_text(encoding="utf-8"), base_url=base_url)
+def _render(path: Path, _changed_at: int, base_url: str, product: str) -> Guide:
+    return render(path.read_text(encoding="utf-8"), base_url=base_url, product=product)
 
 
-def render(text: str, *, base_url: str = _HOST) -> Guide:
-    """Markdown with tables; raw HTML in it is shown, not obeyed. Samples call `base_url`."""
+def render(text: str, *, base_url: str = _HOST, product: str = _PRODUCT) -> Guide:
+    """Markdown with tables; raw HTML in it is shown, not obeyed. Samples call `base_url`, and
+    sentences name the `product`."""
     markdown = _markdown()
     tokens = markdown.parse(text.replace(_HOST, base_url))
+    _name(product, tokens)
     title = ""
     sections = []
     for opening, content in _headings(tokens):
@@ -70,6 +75,14 @@ def render(text: str, *, base_url: str = _HOST) -> Guide:
         token.children = list(_readdressed(token.children)) if token.children else token.children
     html = markdown.renderer.render(tokens, markdown.options, {})
     return Guide(title=title, sections=sections, html=mark_safe(html))  # noqa: S308  # no raw HTML
+
+
+def _name(product: str, tokens: Sequence[Token]) -> None:
+    """Names the product in sentences. Code keeps its names, which are those of the client."""
+    for token in tokens:
+        for part in token.children or ():
+            if part.type == "text":
+                part.content = part.content.replace(_PRODUCT, product)
 
 
 def _markdown() -> MarkdownIt:

@@ -30,7 +30,7 @@ NOTHING_SAID: Mapping[str, str] = MappingProxyType({})
 _TROUBLES = {
     DisabledReason.NONE: "",
     DisabledReason.TENANT: "Switched off by the team",
-    DisabledReason.STAFF: "Switched off by Ballast",
+    DisabledReason.STAFF: "Switched off by our support",
     DisabledReason.GONE: "It answered 410 Gone",
     DisabledReason.FAILING: "Five days without a success",
 }
