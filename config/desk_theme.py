@@ -22,13 +22,19 @@ _OURS: Mapping[str, str] = {
 }
 
 
-def theme(name: str, palette: Palette) -> dict[str, Any]:
+_LOGO = "desk.navigation.logo"
+_ICON = {"rel": "icon", "type": "image/svg+xml", "href": _LOGO}
+
+
+def theme(name: str, palette: Palette, *, has_logo: bool) -> dict[str, Any]:
     """The skin under the name and in the colors of the brand."""
     return {
         "SITE_TITLE": f"{name} staff desk",
         "SITE_HEADER": name,
         "SITE_SUBHEADER": "Staff desk",
         "SITE_SYMBOL": "account_balance",
+        "SITE_ICON": _LOGO if has_logo else None,
+        "SITE_FAVICONS": [_ICON] if has_logo else [],
         "SITE_URL": "/dashboard/",
         "BORDER_RADIUS": "6px",
         "SHOW_VIEW_ON_SITE": False,

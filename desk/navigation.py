@@ -12,6 +12,8 @@ from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.text import capfirst
 
+from dashboard.shell import brand_files
+
 Item = dict[str, Any]
 
 # (title, icon, address, permission); addresses and permissions of lists follow from the model.
@@ -67,6 +69,11 @@ def stylesheet(_request: HttpRequest) -> str:
 def search_stylesheet(_request: HttpRequest) -> str:
     """The address of the search's rules, which tenants' pages have as well."""
     return static("css/find.css")
+
+
+def logo(_request: HttpRequest) -> str:
+    """The address of the deployment's logo, where it has one."""
+    return brand_files.logo_address()
 
 
 def groups(_request: HttpRequest) -> list[Item]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from config import desk_theme
 from config.env import count
-from config.settings.brand import BRAND_NAME, BRAND_PALETTE
+from config.settings.brand import BRAND_LOGO, BRAND_NAME, BRAND_PALETTE
 from config.settings.deployment import BASE_DIR, DEBUG
 
 TEMPLATES = [
@@ -39,7 +39,7 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = DEBUG
 WHITENOISE_IMMUTABLE_FILE_TEST = r"\.[0-9a-f]{12}\.\w+$|\.woff2$"  # a font never changes
 
-UNFOLD = desk_theme.theme(BRAND_NAME, BRAND_PALETTE)
+UNFOLD = desk_theme.theme(BRAND_NAME, BRAND_PALETTE, has_logo=bool(BRAND_LOGO))
 
 # Requests of a person per minute: pages of the dashboard, and files, which cost more.
 PAGES_PER_MINUTE = count("PAGES_PER_MINUTE", default=600, minimum=1)

@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import path
+from django.urls import path, reverse
 from django.views.decorators.http import require_safe
 
 _KEPT = "public, max-age=31536000, immutable"  # another brand has another address
@@ -15,6 +15,16 @@ _KEPT = "public, max-age=31536000, immutable"  # another brand has another addre
 def version() -> str:
     """Tells this brand from the one before: a part of the addresses."""
     return sha256(settings.BRAND_PALETTE.css.encode() + settings.BRAND_LOGO).hexdigest()[:12]
+
+
+def stylesheet_address() -> str:
+    """Empty where the deployment has our accent."""
+    return "" if settings.BRAND_PALETTE.is_ours else reverse("brand:stylesheet", args=[version()])
+
+
+def logo_address() -> str:
+    """Empty where the deployment has our logo."""
+    return reverse("brand:logo", args=[version()]) if settings.BRAND_LOGO else ""
 
 
 @require_safe

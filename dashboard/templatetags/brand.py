@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from django import template
 from django.conf import settings
-from django.urls import reverse
 
 from dashboard.shell import brand_files
 
@@ -20,17 +19,13 @@ def brand_name() -> str:
 @register.simple_tag
 def brand_stylesheet() -> str:
     """The address of the stylesheet with the deployment's accent; empty where it has none."""
-    return (
-        ""
-        if settings.BRAND_PALETTE.is_ours
-        else reverse("brand:stylesheet", args=[brand_files.version()])
-    )
+    return brand_files.stylesheet_address()
 
 
 @register.simple_tag
 def brand_logo() -> str:
     """The address of the deployment's logo; empty where it has none."""
-    return reverse("brand:logo", args=[brand_files.version()]) if settings.BRAND_LOGO else ""
+    return brand_files.logo_address()
 
 
 @register.simple_tag

@@ -26,7 +26,7 @@ def wear(settings):
     settings.BRAND_SUPPORT_EMAIL = MAILBOX
     settings.BRAND_SUPPORT_URL = HELP
     settings.DEFAULT_FROM_EMAIL = '"Harborline & Co" <no-reply@harborline.example>'
-    settings.UNFOLD = desk_theme.theme(NAME, PALETTE)
+    settings.UNFOLD = desk_theme.theme(NAME, PALETTE, has_logo=True)
 
 
 def left(text):

@@ -84,8 +84,10 @@ class TestAccent:
             brand.palette(light=light, dark=dark)
 
     def test_colors_the_desk(self):
-        weights = desk_theme.theme("Harborline", brand.palette(**BLUE))["COLORS"]["primary"]
-        ours = desk_theme.theme("Ballast", brand.OURS)["COLORS"]["primary"]
+        weights = desk_theme.theme("Harborline", brand.palette(**BLUE), has_logo=True)["COLORS"][
+            "primary"
+        ]
+        ours = desk_theme.theme("Ballast", brand.OURS, has_logo=False)["COLORS"]["primary"]
 
         assert list(weights) == list(ours)
         assert (weights["600"], weights["400"]) == ("#1d4ed8", "#93c5fd")

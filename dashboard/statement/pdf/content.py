@@ -11,14 +11,13 @@ from django.conf import settings
 from django.urls import reverse
 
 from balance.statements import Month, Statement
-from common import days
+from common import brand, days
 from dashboard.statement import lines as statement_lines
 from dashboard.statement.lines import TransactionLine
 from dashboard.statement.pdf.characters import STAND_IN, printable
 from dashboard.templatetags.ballast import money, signed_money
 from tenants.models import Mode, Tenant
 
-OPERATOR = "Ballast"
 _CHUNK = 1000  # of lines whose other sides are asked for at once
 
 _SANDBOX = "Sandbox: this is test money. No bank moved any of it."
@@ -52,7 +51,7 @@ def content(
     title = f"Statement, {month.first:%B %Y}"
     return {
         "title": title,
-        "operator": {"name": OPERATOR, "address": settings.BASE_URL},
+        "operator": {"name": brand.name(), "address": settings.BASE_URL},
         "tenant": {"name": name, "id": tenant.pk},
         "period": f"{_day(month.first)} {_end(month, now)}, US Eastern time. "
         "Amounts are US dollars.",
@@ -105,7 +104,7 @@ def _day(day: date) -> str:
 
 def _footer(title: str, name: str, *, tenant: Tenant, is_running: bool) -> str:
     """What a single page must say when it is apart from the others."""
-    parts = [OPERATOR, name, title]
+    parts = [brand.name(), name, title]
     if is_running:
         parts.append("month not over")
     if tenant.mode == Mode.SANDBOX:
