@@ -15,7 +15,7 @@ from tenants.models import Role
 from tenants.second_factor import Adapter
 from tests.brand.worn import HELP, LOGO, MAILBOX, NAME, PALETTE, SHOWN, left, wear
 from tests.builders import NOW, browser_of, make_member, make_source, make_staff
-from tests.dashboard.shell.test_roles import MONTH, pages, things_of
+from tests.dashboard.shell.test_roles import MONTHS, pages, things_of
 from tests.dashboard.test_emails import CONTEXTS, sent
 from tests.desk.test_every_page import address as desk_address
 from tests.desk.test_every_page import each as desk_pages
@@ -55,7 +55,7 @@ class TestTenantPages:
         things = things_of(acme)
         found, seen = {}, 0
         for name, named in pages().items():
-            months = MONTH if name == "statement" else {}
+            months = MONTHS.get(name, {})
             path = reverse(f"dashboard:{name}", kwargs={key: things[key] for key in named} | months)
             response = dana_browser.get(path)
             text = text_of(response)
