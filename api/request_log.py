@@ -210,9 +210,9 @@ def request(*, tenant_id: str, pk: str) -> ApiRequest:
 
 
 def that_made(*, tenant_id: str, made_id: str) -> ApiRequest | None:
-    """The tenant's request that made what has this id, with its key; None where it is not kept, and
-    where no request made it. The first of several: the others repeated its idempotency key."""
-    rows = requests(tenant_id=tenant_id).filter(made_id=made_id).exclude(made_id="")
+    """The tenant's request that made what has this id, without its key; None where it is not kept,
+    and where no request made it. The first of several: the others repeated its idempotency key."""
+    rows = ApiRequest.objects.filter(tenant_id=tenant_id, made_id=made_id).exclude(made_id="")
     return rows.order_by("created_at", "pk").first()
 
 

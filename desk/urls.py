@@ -15,6 +15,7 @@ from desk.queues import views as queues
 from desk.rails import views as rails
 from desk.tenants import viewing
 from desk.tenants import views as tenants
+from desk.transfers import views as transfers
 
 app_name = "desk"
 
@@ -48,6 +49,8 @@ urlpatterns = [
     path("entries/<str:instruction_id>/reverse/", entries.reverse_entry, name="entry_reverse"),
     path("reversals/<str:reversal_id>/", entries.decide_reversal, name="reversal"),
     path("find/", find.find, name="find"),
+    path("funding/<str:funding_id>/", transfers.funding, name="funding"),
+    path("payments/<str:payment_id>/", transfers.payment, name="payment"),
     path("ledger/", ledger.ledger, name="ledger"),
     path("ledger/check/", ledger.check, name="check"),
     path("ledger/export/", ledger.export, name="export"),

@@ -53,6 +53,13 @@ _ACTS = MappingProxyType[str, tuple[Callable[..., None], str, str, str]](
 )
 
 
+def possible_acts(transfer: Transfer[Any], row: TransferRow) -> set[str]:
+    """Which of hold, release, stop and withdraw staff can do to this row now."""
+    if row.is_unsent:
+        return {"release", "stop"} if row.held_at else {"hold"}
+    return {"withdraw"} if getattr(row, "status", "") == transfer.taken_over_status else set()
+
+
 class HistoryInline(ReadOnlyInline):
     """The changes of status of one transfer."""
 
@@ -81,16 +88,11 @@ class TransferAdmin(ReadOnlyAdmin):
     def get_actions_detail(self, request: HttpRequest, object_id: str) -> Any:
         """Offer only the actions that are possible with this row now."""
         row = self.model._default_manager.filter(pk=object_id).first()
-        possible = self._possible(row) if row is not None else set()
+        possible = possible_acts(self.transfer, row) if row is not None else set()
         if not possible:
             return []
         shown = super().get_actions_detail(request, object_id)
         return [item for item in shown if item.action_name.rpartition("_")[2] in possible]
-
-    def _possible(self, row: Any) -> set[str]:
-        if row.is_unsent:
-            return {"release", "stop"} if row.held_at else {"hold"}
-        return {"withdraw"} if row.status == self.transfer.taken_over_status else set()
 
     @staff_actions.own_page_action("Hold for a look", permission="hold")
     def hold(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -76,10 +76,13 @@ def events_about(*, tenant_id: str, payment_id: str) -> QuerySet[WebhookEvent]:
 
 def deliveries_of_all(*, event_ids: Sequence[str]) -> QuerySet[WebhookDelivery]:
     """The deliveries of these events with their endpoints, without removed ones, in the order of
-    the events; of the events without their bodies."""
+    the events; without their bodies, and without the endpoints' secrets, which the desk may not
+    read."""
     rows = WebhookDelivery.objects.filter(event_id__in=event_ids)
     rows = rows.exclude(endpoint__status=EndpointStatus.REMOVED)
-    rows = rows.select_related("event", "endpoint").defer("event__body")
+    rows = rows.select_related("event", "endpoint").defer(
+        "event__body", "endpoint__secret_token", "endpoint__previous_secret_token"
+    )
     return rows.order_by("event__sequence", "created_at", "pk")
 
 

@@ -15,7 +15,6 @@ from api import request_log
 from api.models import ApiRequest
 from balance import selectors as ledger
 from dashboard.audit_log.lines import AuditLine, audit_line
-from dashboard.developers.requests.lines import RequestLine, request_line
 from dashboard.developers.webhooks.lines import (
     DeliveryLine,
     EventLine,
@@ -53,7 +52,7 @@ class Chain:
     ledger: list[TransactionLine]
     events: list[EventLink]
     are_deliveries_cut: bool
-    request: RequestLine | None
+    request: ApiRequest | None
     audit: list[AuditLine]
 
 
@@ -82,7 +81,7 @@ class Collected:
             ledger=[transaction_line(row) for row in self.postings],
             events=[EventLink(event_line(row), sent[row.pk]) for row in self.events],
             are_deliveries_cut=len(self.deliveries) > DELIVERIES_SHOWN,
-            request=request_line(self.request) if self.request else None,
+            request=self.request,
             audit=[audit_line(row, names) for row in self.audit],
         )
 

@@ -34,9 +34,9 @@ TONES = {
     EntryStatus.WITHDRAWN: "neutral",
     EntryStatus.REQUEUED: "neutral",
 }
-_ADMIN_PAGES = {
-    "ftx": ("Funding", "admin:funding_fundingtransaction_change"),
-    "pay": ("Payment", "admin:payments_payment_change"),
+_PAGES = {
+    "ftx": ("Funding", "desk:funding"),
+    "pay": ("Payment", "desk:payment"),
 }
 _ENDS = {
     EntryStatus.FINAL: "Final: the time for ordinary returns is over",
@@ -185,7 +185,7 @@ def _counted(rows: Sequence[AchEntry]) -> AchEntry:
 
 
 def _subject(instruction_id: str) -> tuple[str, str]:
-    label, page = _ADMIN_PAGES.get(instruction_id.partition("_")[0], ("", ""))
+    label, page = _PAGES.get(instruction_id.partition("_")[0], ("", ""))
     return label, reverse(page, args=[instruction_id]) if page else ""
 
 

@@ -84,6 +84,8 @@ DESK = {
     "entry_reverse": _form(ENTRIES, "ach.propose_achreversal"),
     "reversal": _form(ENTRIES, "ach.approve_achreversal"),
     "find": _seen(),  # each of its groups asks for the power of its list
+    "funding": _seen("funding.view_fundingtransaction"),
+    "payment": _seen("payments.view_payment"),
     "ledger": _seen(LEDGER),
     "check": _button(LEDGER, "balance.run_check"),
     "export": _button(LEDGER, "balance.export_journal"),

@@ -1,0 +1,138 @@
+"""What staff see of one funding or payment: what its tenant sees, and what only the bank and we
+know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from common.errors import NotFound
+from common.ids import is_id
+from dashboard.chain.collected import Chain, collect
+from dashboard.funding import detail as funding_detail
+from dashboard.funding.detail import FundingDetail
+from dashboard.payments import detail as payment_detail
+from dashboard.payments.detail import PaymentDetail
+from dashboard.shell import stops
+from desk.entries.page import entries_of
+from funding import selectors as funding
+from funding.models import SOURCE_TYPE as FUNDING_SOURCE
+from funding.models import FundingTransaction
+from funding.transfer import FUNDING
+from networks.ach.models import AchEntry
+from payments import selectors as payments
+from payments.models import SOURCE_TYPE as PAYMENT_SOURCE
+from payments.models import Payment
+from payments.transfer import PAYMENTS
+from tenants import selectors as tenants
+from tenants.models import Tenant
+from transfers.hold_admin import possible_acts
+from transfers.inbox.models import HandSettlement
+
+SETTLEMENTS_SHOWN = 20
+_WORDS = {
+    "hold": "Hold for a look",
+    "release": "Release",
+    "stop": "Stop for good",
+    "withdraw": "Withdraw from its network",
+}
+
+
+@dataclass(frozen=True)
+class TransferPage:
+    """Everything the page shows. `acts` are the steps that are possible now: the address's name in
+    the admin, and what the button says. `entries` are empty for what did not go by ACH."""
+
+    row: FundingTransaction | Payment
+    detail: FundingDetail | PaymentDetail
+    title: str
+    tenant: Tenant
+    chain: Chain
+    entries: list[AchEntry]
+    settlements: Sequence[HandSettlement]
+    acts: list[tuple[str, str]]
+
+
+def funding_page(funding_id: str, *, with_audit: bool, now: datetime) -> TransferPage:
+    """Some twenty queries. Raises NotFound."""
+    found = is_id(funding_id, "ftx") and FundingTransaction.objects.filter(pk=funding_id).first()
+    if not found:
+        raise NotFound("There is no such funding transaction.")
+    row = funding.attempt(tenant_id=found.tenant_id, funding_id=funding_id)
+    history = list(funding.history(row))
+    tenant = tenants.found_tenant(row.tenant_id)
+    chain, names = _chain(row, FUNDING_SOURCE, history, with_audit=with_audit)
+    detail = funding_detail.detail(
+        row, history=history, names=names, stop=stops.of(tenant).funding, now=now
+    )
+    title = f"{detail.line.source} · {detail.day}"
+    acts = _acts("funding_fundingtransaction", possible_acts(FUNDING, row))
+    return _page(row, detail, f"from {title}", tenant, chain, acts)
+
+
+def payment_page(payment_id: str, *, with_audit: bool, now: datetime) -> TransferPage:
+    """Some twenty queries. Raises NotFound."""
+    found = is_id(payment_id, "pay") and Payment.objects.filter(pk=payment_id).first()
+    if not found:
+        raise NotFound("There is no such payment.")
+    row = payments.payment(tenant_id=found.tenant_id, payment_id=payment_id)
+    history = list(payments.history(row))
+    tenant = tenants.found_tenant(row.tenant_id)
+    chain, names = _chain(row, PAYMENT_SOURCE, history, with_audit=with_audit)
+    detail = payment_detail.detail(
+        row,
+        history=history,
+        approvals=list(payments.approvals(row)),
+        deciding=(),
+        names=names,
+        stop=stops.of(tenant).payments,
+        new={},
+        now=now,
+    )
+    acts = _acts("payments_payment", possible_acts(PAYMENTS, row))
+    return _page(row, detail, f"to {detail.line.to} · {detail.day}", tenant, chain, acts)
+
+
+def _chain(
+    row: FundingTransaction | Payment, source_type: str, history: Sequence[Any], *, with_audit: bool
+) -> tuple[Chain, Mapping[str, str]]:
+    """What hangs on it, and the names of those who did something to it."""
+    collected = collect(
+        tenant_id=row.tenant_id, subject_id=row.pk, source_type=source_type, with_audit=with_audit
+    )
+    names = tenants.people_and_keys({event.actor_id for event in history} | collected.actors)
+    return collected.chain(names), names
+
+
+def _page(
+    row: FundingTransaction | Payment,
+    detail: FundingDetail | PaymentDetail,
+    title: str,
+    tenant: Tenant,
+    chain: Chain,
+    acts: list[tuple[str, str]],
+) -> TransferPage:
+    by_hand = HandSettlement.objects.filter(subject_id=row.pk).order_by("-proposed_at")
+    return TransferPage(
+        row=row,
+        detail=detail,
+        title=title,
+        tenant=tenant,
+        chain=chain,
+        entries=_entries(row.pk),
+        settlements=by_hand[:SETTLEMENTS_SHOWN],
+        acts=acts,
+    )
+
+
+def _entries(instruction_id: str) -> list[AchEntry]:
+    try:
+        return entries_of(instruction_id)
+    except NotFound:
+        return []
+
+
+def _acts(base: str, names: set[str]) -> list[tuple[str, str]]:
+    return [(f"admin:{base}_{name}", words) for name, words in _WORDS.items() if name in names]

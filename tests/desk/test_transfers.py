@@ -1,0 +1,83 @@
+"""One funding, one payment at the desk: the whole chain, for who may see it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenants import actors
+from tests.builders import NOW, browser_of, make_endpoint, make_staff
+from tests.transfers.directions import DIRECTIONS
+from transfers import holds
+from webhooks.models import WebhookDelivery, WebhookEvent
+
+pytestmark = pytest.mark.django_db
+PATHS = {"in": "/admin/desk/funding", "out": "/admin/desk/payments"}
+ADMIN = {"in": "/admin/funding/fundingtransaction", "out": "/admin/payments/payment"}
+SEE = {"in": "funding.view_fundingtransaction", "out": "payments.view_payment"}
+
+
+@pytest.fixture(params=list(DIRECTIONS))
+def money(request):
+    return DIRECTIONS[request.param]
+
+
+@pytest.fixture
+def row(acme, money):
+    make_endpoint(acme, url="https://hooks.acme.example/in")
+    return money.make(acme)
+
+
+@pytest.fixture
+def desk():
+    return browser_of(make_staff("sue@ballast.example"))
+
+
+def text(browser, money, row):
+    answer = browser.get(f"{PATHS[money.transfer.direction]}/{row.pk}/")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_links_events_deliveries_the_tenant_and_what_was_posted(money, row, desk):
+    money.run_due()
+    page = text(desk, money, row)
+
+    events = WebhookEvent.objects.filter(payment_id=row.pk)
+    assert len(events) >= 3
+    for event in events:
+        assert f'href="/admin/webhooks/webhookevent/{event.pk}/change/"' in page
+    for delivery in WebhookDelivery.objects.filter(event__in=events):
+        assert f'href="/admin/webhooks/webhookdelivery/{delivery.pk}/change/"' in page
+    assert f'href="/admin/desk/tenants/{row.tenant_id}/"' in page
+    assert page.count("btx_") == len(money.postings)
+
+
+def test_offers_the_steps_that_are_possible_now(money, row, desk):
+    base = f"{ADMIN[money.transfer.direction]}/{row.pk}"
+    assert f"{base}/hold/" in text(desk, money, row)
+
+    staff = actors.staff(make_staff("lee@ballast.example").pk)
+    holds.hold(money.transfer, row.pk, reason="Odd & large", actor=staff, now=NOW)
+
+    page = text(desk, money, row)
+    assert f"{base}/release/" in page
+    assert f"{base}/stop/" in page
+    assert f"{base}/hold/" not in page
+    assert "Odd &amp; large" in page
+
+
+def test_offers_and_links_nothing_that_its_reader_may_not(money, row):
+    reader = browser_of(make_staff("kim@ballast.example", [SEE[money.transfer.direction]]))
+
+    page = text(reader, money, row)
+
+    base = f"{ADMIN[money.transfer.direction]}/{row.pk}"
+    assert f"{base}/hold/" not in page
+    assert "/admin/webhooks/webhookevent/" not in page
+    assert "/admin/desk/tenants/" not in page
+    assert "Audit log</h2>" not in page
+
+
+@pytest.mark.parametrize("id", ["pay_1", "ftx_1", "x"])
+def test_of_what_there_is_not_is_not_found(money, desk, id):
+    assert desk.get(f"{PATHS[money.transfer.direction]}/{id}/").status_code == 404
