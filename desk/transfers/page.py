@@ -43,7 +43,8 @@ _WORDS = {
 @dataclass(frozen=True)
 class TransferPage:
     """Everything the page shows. `acts` are the steps that are possible now: the address's name in
-    the admin, and what the button says. `entries` are empty for what did not go by ACH."""
+    the admin, and what the button says; `columns` names the admin's page of all columns. `entries`
+    are empty for what did not go by ACH."""
 
     row: FundingTransaction | Payment
     detail: FundingDetail | PaymentDetail
@@ -53,6 +54,7 @@ class TransferPage:
     entries: list[AchEntry]
     settlements: Sequence[HandSettlement]
     acts: list[tuple[str, str]]
+    columns: str
 
 
 def funding_page(funding_id: str, *, with_audit: bool, now: datetime) -> TransferPage:
@@ -68,8 +70,8 @@ def funding_page(funding_id: str, *, with_audit: bool, now: datetime) -> Transfe
         row, history=history, names=names, stop=stops.of(tenant).funding, now=now
     )
     title = f"{detail.line.source} · {detail.day}"
-    acts = _acts("funding_fundingtransaction", possible_acts(FUNDING, row))
-    return _page(row, detail, f"from {title}", tenant, chain, acts)
+    acts = possible_acts(FUNDING, row)
+    return _page(row, detail, f"from {title}", tenant, chain, "funding_fundingtransaction", acts)
 
 
 def payment_page(payment_id: str, *, with_audit: bool, now: datetime) -> TransferPage:
@@ -91,8 +93,8 @@ def payment_page(payment_id: str, *, with_audit: bool, now: datetime) -> Transfe
         new={},
         now=now,
     )
-    acts = _acts("payments_payment", possible_acts(PAYMENTS, row))
-    return _page(row, detail, f"to {detail.line.to} · {detail.day}", tenant, chain, acts)
+    title, acts = f"to {detail.line.to} · {detail.day}", possible_acts(PAYMENTS, row)
+    return _page(row, detail, title, tenant, chain, "payments_payment", acts)
 
 
 def _chain(
@@ -112,8 +114,10 @@ def _page(
     title: str,
     tenant: Tenant,
     chain: Chain,
-    acts: list[tuple[str, str]],
+    base: str,
+    acts: set[str],
 ) -> TransferPage:
+    """`base` is what addresses of the admin begin with."""
     by_hand = HandSettlement.objects.filter(subject_id=row.pk).order_by("-proposed_at")
     return TransferPage(
         row=row,
@@ -122,8 +126,9 @@ def _page(
         tenant=tenant,
         chain=chain,
         entries=_entries(row.pk),
-        settlements=by_hand[:SETTLEMENTS_SHOWN],
-        acts=acts,
+        settlements=list(by_hand[:SETTLEMENTS_SHOWN]),
+        acts=[(f"admin:{base}_{name}", words) for name, words in _WORDS.items() if name in acts],
+        columns=f"admin:{base}_change",
     )
 
 
@@ -132,7 +137,3 @@ def _entries(instruction_id: str) -> list[AchEntry]:
         return entries_of(instruction_id)
     except NotFound:
         return []
-
-
-def _acts(base: str, names: set[str]) -> list[tuple[str, str]]:
-    return [(f"admin:{base}_{name}", words) for name, words in _WORDS.items() if name in names]

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from networks.ach import freezing
 from tenants import actors
 from tests.builders import NOW, browser_of, make_endpoint, make_staff
+from tests.networks.ach.builders import (
+    FREEZE,
+    RAIL,
+    instruction,
+    make_originator,
+    make_rail,
+    take,
+)
 from tests.transfers.directions import DIRECTIONS
 from transfers import holds
 from webhooks.models import WebhookDelivery, WebhookEvent
@@ -52,9 +61,27 @@ def test_links_events_deliveries_the_tenant_and_what_was_posted(money, row, desk
     assert page.count("btx_") == len(money.postings)
 
 
+def test_leads_to_the_entry_its_file_and_its_batch_and_back(acme, desk):
+    funding = DIRECTIONS["in"].make(acme)
+    make_rail()
+    make_originator()
+    (entry,) = take(instruction(id=funding.pk, tenant_id=acme.pk))
+    (file_id,) = freezing.freeze_due(RAIL, now=FREEZE)
+    entry.refresh_from_db()
+
+    page = text(desk, DIRECTIONS["in"], funding)
+
+    assert f'href="/admin/desk/entries/{funding.pk}/">Entry {entry.trace_number}' in page
+    assert f'href="/admin/desk/files/{file_id}/"' in page
+    assert f'href="/admin/desk/files/{file_id}/batches/1/"' in page
+    back = desk.get(f"/admin/desk/entries/{funding.pk}/").content.decode()
+    assert f'href="/admin/desk/funding/{funding.pk}/"' in back
+
+
 def test_offers_the_steps_that_are_possible_now(money, row, desk):
     base = f"{ADMIN[money.transfer.direction]}/{row.pk}"
     assert f"{base}/hold/" in text(desk, money, row)
+    assert f'href="{base}/change/"' in text(desk, money, row)
 
     staff = actors.staff(make_staff("lee@ballast.example").pk)
     holds.hold(money.transfer, row.pk, reason="Odd & large", actor=staff, now=NOW)
