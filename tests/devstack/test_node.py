@@ -6,16 +6,19 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from devstack import hygiene, node, requirements, typescript, venvs
+from devstack import hygiene, lighthouse, node, requirements, typescript, venvs
 from devstack.errors import DevstackError
 from devstack.node import Node
 from devstack.paths import ROOT, TYPESCRIPT_CLIENT
 
-LOCK = json.loads((TYPESCRIPT_CLIENT / "package-lock.json").read_text())
 PACKAGE = json.loads((TYPESCRIPT_CLIENT / "package.json").read_text())
+FOLDERS = pytest.mark.parametrize(
+    "folder", [TYPESCRIPT_CLIENT, lighthouse.FOLDER], ids=["client", "lighthouse"]
+)
 
 
 class TestPins:
@@ -30,25 +33,26 @@ class TestPins:
     def test_lock_compiles_it_as_well(self):
         assert ("requirements-node", []) in requirements.LOCKED
 
-    def test_every_package_from_npm_has_its_hash_and_no_address(self):
-        packages = {name: each for name, each in LOCK["packages"].items() if name}
+    @FOLDERS
+    def test_every_package_from_npm_has_its_hash_and_no_address(self, folder: Path):
+        packages = {name: each for name, each in _locked(folder).items() if name}
 
         assert len(packages) > 10
         assert [name for name, each in packages.items() if "integrity" not in each] == []
         assert [name for name, each in packages.items() if "resolved" in each] == []
 
-    def test_the_lock_file_stays_so(self):
-        settings = (TYPESCRIPT_CLIENT / ".npmrc").read_text().splitlines()
+    @FOLDERS
+    def test_the_lock_file_stays_so(self, folder: Path):
+        settings = (folder / ".npmrc").read_text().splitlines()
 
         assert settings == ["omit-lockfile-registry-resolved=true"]
 
-    @pytest.mark.parametrize("kind", ["dependencies", "devDependencies"])
-    def test_the_package_names_exact_versions(self, kind: str):
-        named = PACKAGE[kind]
+    @FOLDERS
+    def test_the_package_names_exact_versions(self, folder: Path):
+        package, locked = json.loads((folder / "package.json").read_text()), _locked(folder)
+        named = package["dependencies"] | package.get("devDependencies", {})
 
-        assert {
-            name: LOCK["packages"][f"node_modules/{name}"]["version"] for name in named
-        } == named
+        assert {name: locked[f"node_modules/{name}"]["version"] for name in named} == named
 
 
 class TestWhatIsGenerated:
@@ -107,6 +111,13 @@ class TestEnvironments:
             venvs.sync(tmp_path / "venv", wrong, purpose="Node.js")
 
         assert "ballast-has-no-hash" in capfd.readouterr().err
+
+
+def _locked(folder: Path) -> dict[str, dict[str, Any]]:
+    packages: dict[str, dict[str, Any]] = json.loads((folder / "package-lock.json").read_text())[
+        "packages"
+    ]
+    return packages
 
 
 def _tracked() -> list[Path]:
