@@ -9,11 +9,27 @@ from api import problems
 from common.errors import DomainError
 from dashboard.developers.docs import guide
 
+DESCRIPTION = re.compile(r'<meta name="description" content="([^"]+)">')
+
 
 class TestDocumentation:
     @pytest.mark.parametrize("path", ["/docs/", "/docs/guide", "/docs/webhooks", "/docs/errors"])
     def test_is_public(self, client, path):
         assert client.get(path).status_code == 200
+
+    @pytest.mark.parametrize("path", ["/docs/", "/docs/guide", "/docs/api"])
+    def test_tells_search_engines_what_it_is(self, client, path):
+        (said,) = DESCRIPTION.findall(client.get(path).content.decode())
+
+        assert said.startswith("How to add money to a balance")
+
+    def test_tells_them_of_a_resource_what_is_special_about_it(self, client):
+        content = client.get("/docs/api/payments").content.decode()
+
+        (said,) = DESCRIPTION.findall(content)
+        start, lead = said.split(" in the Ballast API. ")
+        assert start == "Payments"
+        assert f'<p class="lead">{lead}' in content
 
     def test_explains_every_error_code_once(self, client):
         content = client.get("/docs/errors").content.decode()
