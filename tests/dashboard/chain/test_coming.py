@@ -49,10 +49,9 @@ def payment(acme):
     fund(acme, 1_000_000)
 
     def make(status=PaymentStatus.PROCESSING, **fields):
-        row = pay(acme)
-        for name, value in {"status": status, "expected_arrival_date": FRIDAY, **fields}.items():
-            setattr(row, name, value)
-        return row
+        stored = Payment.objects.values().get(pk=pay(acme).pk)
+        changed = {"status": status, "expected_arrival_date": FRIDAY, **fields}
+        return Payment(**{**stored, **changed})
 
     return make
 
