@@ -14,6 +14,30 @@ from devstack.paths import ROOT
 VENV = ROOT / ".run" / "node"
 REQUIREMENTS = ROOT / "requirements-node.txt"
 NPM_CACHE = ROOT / ".run" / "npm"
+# What npm says where no registry answers that it trusts and that has the packages.
+NO_ANSWER = (
+    "EAI_AGAIN",
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "EHOSTUNREACH",
+    "ENETUNREACH",
+    "ENOTFOUND",
+    "ETIMEDOUT",
+    "ERR_SOCKET_TIMEOUT",
+    "E401",
+    "E403",
+    "E404",
+    "ETARGET",
+    "SELF_SIGNED_CERT_IN_CHAIN",
+    "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+    "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+)
+# Twice, and not for minutes: a machine without a registry is to say so soon.
+PATIENCE = ("--fetch-retries=1", "--fetch-timeout=60000")
+
+
+class NoRegistry(DevstackError):
+    """No package registry of npm that has the packages of the lock file can be reached."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +63,27 @@ class Node:
         return [self.program, str(script), *arguments]
 
     def install(self, folder: Path) -> None:
-        """What the lock file in `folder` names, and nothing else. Raises DevstackError."""
+        """What the lock file in `folder` names, and nothing else. Raises NoRegistry, and
+        DevstackError for any other failure."""
         quietly = ["--no-audit", "--no-fund", "--no-update-notifier", "--ignore-scripts"]
-        self.do(self.npm("ci", *quietly), folder=folder, what="installing the packages from npm")
+        command = self.npm("ci", *quietly, *PATIENCE)
+        failure = console.failure_of(command, environment=self.environment, folder=folder)
+        if failure is None:
+            return
+        console.show(failure)
+        if is_unreachable(failure):
+            raise NoRegistry("no registry of npm that has the pinned packages can be reached.")
+        raise DevstackError("installing the packages from npm failed; see above.")
 
     def do(self, command: list[str], *, folder: Path, what: str) -> None:
         """Run one step and show its output only if it fails. Raises DevstackError."""
         if not console.run_step(command, environment=self.environment, folder=folder):
             raise DevstackError(f"{what} failed; see above.")
+
+
+def is_unreachable(output: str) -> bool:
+    """Whether npm got no answer, or no such package."""
+    return any(f"npm error code {code}" in output for code in NO_ANSWER)
 
 
 def ensure() -> Node:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from devstack import console, copies, harness, node
-from devstack.node import Node
+from devstack.node import Node, NoRegistry
 from devstack.paths import ROOT, TYPESCRIPT_CLIENT
 
 PACKAGES = ROOT / ".run" / "packages"
@@ -19,16 +19,26 @@ STEPS = {
 }
 
 
+# For CI: a machine without a registry of npm has tested everything else all the same.
+WHERE_REACHABLE = "--where-reachable"
+
+
 def run(arguments: Sequence[str]) -> int:
     """Build the package, then run its tests, or those that the arguments name, against a copy."""
     tools = node.ensure()
     console.report("building the client for TypeScript")
-    tools.install(TYPESCRIPT_CLIENT)
+    try:
+        tools.install(TYPESCRIPT_CLIENT)
+    except NoRegistry as problem:
+        if WHERE_REACHABLE not in arguments:
+            raise
+        console.report(f"SKIPPED: {problem} The client was not tested.")
+        return 0
     for script, what in STEPS.items():
         tools.do(tools.npm("run", script), folder=TYPESCRIPT_CLIENT, what=what)
     code = harness.against_a_new_copy(
         "typescript",
-        _tests(tools, arguments),
+        _tests(tools, [each for each in arguments if each != WHERE_REACHABLE]),
         copies.PRODUCT_WITHOUT_DEMO_TENANT,
         durable=False,
         variables={"BALLAST_PYTHON": sys.executable},

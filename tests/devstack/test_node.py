@@ -88,6 +88,13 @@ class TestNode:
 
         assert "no such type" in capfd.readouterr().err
 
+    def test_a_registry_that_does_not_answer_is_told_from_a_fault(self):
+        silent = "npm error code ENOTFOUND\nnpm error network request to a registry failed"
+        fault = "npm error code EUSAGE\nnpm error `npm ci` can only install with a lock file"
+
+        assert node.is_unreachable(silent)
+        assert not node.is_unreachable(fault)
+
 
 class TestEnvironments:
     @pytest.mark.slow
