@@ -343,7 +343,7 @@ class TestDetail:
 
         assert "R03:" in content
         assert "Check the account details and add the account again." in content
-        assert "hx-get" not in content
+        assert 'hx-trigger="every' not in content
 
     def test_shows_what_the_bank_calls_it_and_when_it_came_back(self, acme, source, dana_browser):
         row = make_funding(

@@ -211,7 +211,7 @@ class TestDetail:
             "Invoice 7",
         ):
             assert fact in content
-        assert "hx-get" not in content
+        assert 'hx-trigger="every' not in content
 
     def test_refreshes_itself_until_the_end(self, money, dana_browser):
         payment = pay(money, 100)
