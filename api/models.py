@@ -34,7 +34,7 @@ class IdempotencyRecord(models.Model):
         indexes = (models.Index(fields=("created_at",), name="idempotency_age"),)
 
     def __str__(self) -> str:
-        return f"answer {self.status}, {days.words(self.created_at)}"
+        return f"answer {self.status}, {days.when(self.created_at)}"
 
     @property
     def encryption_context(self) -> str:

@@ -19,6 +19,11 @@ def words(instant: datetime, *, seconds: bool = False) -> str:
     return f"{booked:%b} {booked.day}, {booked.year}, {time_words(instant, seconds=seconds)}"
 
 
+def when(instant: datetime | None) -> str:
+    """`words` in the name of a row, which may not be stored yet and have no moment then."""
+    return "not stored yet" if instant is None else words(instant)
+
+
 def time_words(instant: datetime, *, seconds: bool = False) -> str:
     """`10:04 AM EST`: beside its day."""
     booked = instant.astimezone(EASTERN)

@@ -147,7 +147,7 @@ class WebhookEvent(models.Model):
 
     def __str__(self) -> str:
         event = self.type.replace(".", " ").replace("_", " ")
-        return f"{event}, {days.words(self.created_at)}"
+        return f"{event}, {days.when(self.created_at)}"
 
 
 class WebhookDelivery(Leased):
@@ -228,7 +228,7 @@ class WebhookDelivery(Leased):
 
     def __str__(self) -> str:
         status = DeliveryStatus(self.status).label.lower()
-        return f"delivery {status}, {days.words(self.created_at)}"
+        return f"delivery {status}, {days.when(self.created_at)}"
 
 
 @pgtrigger.register(NEVER_TRUNCATED)
@@ -260,7 +260,7 @@ class WebhookAttempt(models.Model):
 
     def __str__(self) -> str:
         answer = f"answered {self.status_code}" if self.status_code else "no answer"
-        return f"try {self.number}, {answer}, {days.words(self.started_at)}"
+        return f"try {self.number}, {answer}, {days.when(self.started_at)}"
 
 
 class DispatcherHeartbeat(models.Model):

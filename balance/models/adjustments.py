@@ -43,7 +43,7 @@ class Adjustment(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.type} of {format_cents(self.amount)}, {days.words(self.created_at)}"
+        return f"{self.type} of {format_cents(self.amount)}, {days.when(self.created_at)}"
 
 
 class ProposalDecision(models.TextChoices):

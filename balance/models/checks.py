@@ -98,4 +98,4 @@ class LedgerCheck(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"ledger check of {days.words(self.started_at)}"
+        return f"ledger check of {days.when(self.started_at)}"

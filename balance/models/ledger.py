@@ -141,7 +141,7 @@ class BalanceTransaction(models.Model):
         )
 
     def __str__(self) -> str:
-        label, when = PostingType(self.type).label, days.words(self.created_at)
+        label, when = PostingType(self.type).label, days.when(self.created_at)
         return f"{label} of {format_cents(self.amount)}, {when}"
 
 

@@ -123,7 +123,7 @@ class DebitAuthorization(models.Model):
         )
 
     def __str__(self) -> str:
-        kind, when = AuthorizationKind(self.kind).label, days.words(self.accepted_at)
+        kind, when = AuthorizationKind(self.kind).label, days.when(self.accepted_at)
         return f"{kind}, accepted {when}"
 
     @property
@@ -169,4 +169,4 @@ class AuthorizedDebit(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"authorized debit, {days.words(self.created_at)}"
+        return f"authorized debit, {days.when(self.created_at)}"

@@ -92,5 +92,5 @@ class AutoFundingDecision(models.Model):
         )
 
     def __str__(self) -> str:
-        reason, when = self.reason.replace("_", " "), days.words(self.created_at)
+        reason, when = self.reason.replace("_", " "), days.when(self.created_at)
         return f"{DecisionOutcome(self.outcome).label}: {reason}, {when}"

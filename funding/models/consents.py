@@ -52,7 +52,7 @@ class LinkConsent(Leased):
         )
 
     def __str__(self) -> str:
-        return f"consent at {self.provider.capitalize()}, {days.words(self.created_at)}"
+        return f"consent at {self.provider.capitalize()}, {days.when(self.created_at)}"
 
     @property
     def encryption_context(self) -> str:

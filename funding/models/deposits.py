@@ -103,7 +103,7 @@ class DepositEntry(TransferRow):
         )
 
     def __str__(self) -> str:
-        return f"micro-deposit, part {self.part}, {days.words(self.created_at)}"
+        return f"micro-deposit, part {self.part}, {days.when(self.created_at)}"
 
     @property
     def is_unsent(self) -> bool:

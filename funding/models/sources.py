@@ -188,7 +188,7 @@ class SourceVerification(Leased):
     currency = CURRENCY
 
     def __str__(self) -> str:
-        return f"micro-deposit verification, {days.words(self.created_at)}"
+        return f"micro-deposit verification, {days.when(self.created_at)}"
 
     @property
     def amount(self) -> int:

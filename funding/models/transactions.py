@@ -192,7 +192,7 @@ class FundingTransaction(TransferRow):
         )
 
     def __str__(self) -> str:
-        method, when = FundingMethod(self.method).label, days.words(self.created_at)
+        method, when = FundingMethod(self.method).label, days.when(self.created_at)
         return f"{format_cents(self.amount)} by {method}, {self.standing}, {when}"
 
     @property
@@ -246,4 +246,4 @@ class FundingEvent(models.Model):
         indexes = (BrinIndex(fields=("created_at",), name="funding_history_age"),)
 
     def __str__(self) -> str:
-        return f"{FundingStatus(self.to_status).label}, {days.words(self.created_at)}"
+        return f"{FundingStatus(self.to_status).label}, {days.when(self.created_at)}"

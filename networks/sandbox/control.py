@@ -125,7 +125,8 @@ def _way(row: SandboxInstruction, end: EventKind, *, now: datetime) -> tuple[Eve
     last = moves.order_by("sequence").last()
     way = _WAYS.get((last.says if last else None, end))
     if way is None:
-        raise ControlRefused(f"it has been {last}, so it cannot be {WORDS[end]}")
+        said = last.said if last else None
+        raise ControlRefused(f"it has been {said}, so it cannot be {WORDS[end]}")
     return way
 
 

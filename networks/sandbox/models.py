@@ -58,7 +58,7 @@ class SandboxInstruction(models.Model):
 
     def __str__(self) -> str:
         method = self.method.replace("_", " ")
-        return f"{method} of {format_cents(self.amount)}, {days.words(self.created_at)}"
+        return f"{method} of {format_cents(self.amount)}, {days.when(self.created_at)}"
 
     @property
     def reference(self) -> str:
@@ -105,8 +105,12 @@ class SandboxEvent(models.Model):
         )
 
     def __str__(self) -> str:
-        said = f"{WORDS[self.says]} {self.code}".strip().replace("_", " ")
-        return f"{said}, due {days.words(self.due_at)}"
+        return f"{self.said}, due {days.when(self.due_at)}"
+
+    @property
+    def said(self) -> str:
+        """What the bank says, with its code: `returned R01`."""
+        return f"{WORDS[self.says]} {self.code}".strip().replace("_", " ")
 
     @property
     def says(self) -> EventKind:

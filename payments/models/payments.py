@@ -267,7 +267,7 @@ class Payment(TransferRow):
         )
 
     def __str__(self) -> str:
-        method, when = PaymentMethod(self.method).label, days.words(self.created_at)
+        method, when = PaymentMethod(self.method).label, days.when(self.created_at)
         return f"{format_cents(self.amount)} by {method}, {self.standing}, {when}"
 
     @property
@@ -346,4 +346,4 @@ class PaymentEvent(models.Model):
         indexes = (models.Index(fields=("created_at",), name="payment_event_age"),)
 
     def __str__(self) -> str:
-        return f"{PaymentStatus(self.to_status).label}, {days.words(self.created_at)}"
+        return f"{PaymentStatus(self.to_status).label}, {days.when(self.created_at)}"

@@ -240,8 +240,8 @@ class TestLedgerCheck:
 def test_names_say_what_a_row_is(acme):
     fund(acme, 5)
 
-    assert str(Balance.objects.get()) == f"balance of {acme.pk}"
+    assert str(Balance.objects.get()) == f"balance of {acme.name}"
     row = BalanceTransaction.objects.get()
-    assert str(row) == f"credit 5 of {acme.pk}"
+    assert str(row) == "Credit of $0.05, Nov 20, 2026, 10:00 AM EST"
     assert {str(leg) for leg in JournalLeg.objects.all()} == {f"{row.pk}:debit", f"{row.pk}:credit"}
     assert balance_of(acme) == (5, 0, 0)

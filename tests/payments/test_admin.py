@@ -59,7 +59,7 @@ def test_a_title_says_what_keeps_it_from_being_sent(payment, admin_client, colum
 
     page = admin_client.get(reverse("admin:payments_payment_change", args=[payment.pk]))
 
-    assert f"$100.00, {standing}: {payment.pk}" in page.content.decode()
+    assert f"$100.00 by ACH transfer, {standing}, Nov 20, 2026" in page.content.decode()
     listed = admin_client.get(reverse(CHANGELIST)).content.decode()
     table = listed[listed.index('id="result_list"') :]
     assert standing.capitalize() in table[: table.index("</table>")]

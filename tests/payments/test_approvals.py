@@ -57,7 +57,7 @@ class TestOrder:
         approval = approval_of(payment)
 
         assert (payment.status, payment.confirmation_expires_at) == ("created", END)
-        assert str(payment) == f"$50.00, needs approval: {payment.pk}"
+        assert str(payment) == "$50.00 by ACH transfer, needs approval, Nov 20, 2026, 10:00 AM EST"
         assert (funds_of(rule), postings_of(payment)) == ((5_000, 5_000), [("lock", 5_000)])
         assert (approval.amount, approval.approvers) == (5_000, [CHECKER, OWNER])
         assert approval.reason == "Above $10.00 a second person approves. Ordered by key_1."

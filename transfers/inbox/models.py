@@ -136,7 +136,7 @@ class InboundEvent(models.Model):
         )
 
     def __str__(self) -> str:
-        said, when = self.kind.replace("_", " "), days.words(self.received_at)
+        said, when = self.kind.replace("_", " "), days.when(self.received_at)
         return f"{said}, said by {self.network}, {when}"
 
     @property
@@ -264,4 +264,4 @@ class HandSettlement(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.kind} {format_cents(self.amount)}, {days.words(self.proposed_at)}"
+        return f"{self.kind} {format_cents(self.amount)}, {days.when(self.proposed_at)}"

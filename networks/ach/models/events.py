@@ -102,7 +102,7 @@ class AchEvent(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.get_kind_display()} {self.code}".strip() + f", due {days.words(self.due_at)}"
+        return f"{self.get_kind_display()} {self.code}".strip() + f", due {days.when(self.due_at)}"
 
     @classmethod
     def about(cls, entry: AchEntry, kind: AchEventKind, *, now: datetime, **said: Any) -> AchEvent:

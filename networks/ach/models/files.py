@@ -271,7 +271,7 @@ class OutFile(Leased):
         )
 
     def __str__(self) -> str:
-        return self.remote_name or f"file for {days.words(self.cutoff_at)}"
+        return self.remote_name or f"file for {days.when(self.cutoff_at)}"
 
     @property
     def is_in_doubt(self) -> bool:

@@ -155,7 +155,7 @@ class AchKey(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"key of {self.rail_id} since {days.words(self.created_at)}"
+        return f"key of {self.rail_id} since {days.when(self.created_at)}"
 
     @property
     def encryption_context(self) -> str:

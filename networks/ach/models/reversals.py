@@ -97,4 +97,4 @@ class AchReversal(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.get_reason_display()}, {days.words(self.proposed_at)}"
+        return f"{self.get_reason_display()}, {days.when(self.proposed_at)}"

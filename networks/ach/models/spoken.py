@@ -108,7 +108,7 @@ class SpokenAnswer(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.get_verdict_display()}, {days.words(self.proposed_at)}"
+        return f"{self.get_verdict_display()}, {days.when(self.proposed_at)}"
 
     @property
     def is_open(self) -> bool:

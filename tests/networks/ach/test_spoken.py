@@ -6,8 +6,10 @@ from datetime import timedelta
 from types import MappingProxyType
 
 import pytest
+import time_machine
 from django.db import DatabaseError, IntegrityError, transaction
 
+from common import database_clock
 from networks.ach import acknowledging, spoken, tasks
 from networks.ach.acknowledging import acknowledged
 from networks.ach.acknowledgments import Verdict
@@ -128,7 +130,8 @@ class TestConfirmed:
         spoken.confirm(propose(file).pk, by=BEN, now=LATER)
         assert the_file().status == "sent"
 
-        tasks.watch_files()
+        with time_machine.travel(LATER, tick=False), database_clock.at(LATER):
+            tasks.watch_files()  # once the day is over, the credit would be final
 
         assert (the_file().status, statuses()) == ("acknowledged", ["accepted", "accepted"])
 
