@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from api.models import ApiRequest
 from networks.ach import freezing
 from tenants import actors
+from tenants.services import keys
 from tests.builders import NOW, browser_of, make_endpoint, make_staff
 from tests.networks.ach.builders import (
     FREEZE,
@@ -103,6 +105,40 @@ def test_offers_and_links_nothing_that_its_reader_may_not(money, row):
     assert "/admin/webhooks/webhookevent/" not in page
     assert "/admin/desk/tenants/" not in page
     assert "Audit log</h2>" not in page
+
+
+def test_shows_the_request_that_made_it(acme, row, money):
+    key = keys.issue(tenant=acme, name="Server", actor=actors.SYSTEM, now=NOW).key
+    ApiRequest.objects.create(
+        tenant=acme,
+        key=key,
+        request_id="abc123",
+        method="POST",
+        path="/api/v1/made",
+        status=201,
+        duration_us=1,
+        created_at=NOW,
+        made_id=row.pk,
+    )
+    reader = make_staff("kim@ballast.example", [SEE[money.transfer.direction]])
+    shown = "POST /api/v1/made"
+
+    assert shown not in text(browser_of(reader), money, row)
+    reader = make_staff(
+        "lee@ballast.example", [SEE[money.transfer.direction], "api.view_apirequest"]
+    )
+    assert shown in text(browser_of(reader), money, row)
+
+
+def test_shows_no_part_whose_own_page_its_reader_may_not_open(money, row):
+    money.run_due()
+    reader = make_staff("kim@ballast.example", [SEE[money.transfer.direction]])
+
+    page = text(browser_of(reader), money, row)
+
+    assert "hooks.acme.example" not in page
+    assert "btx_" not in page
+    assert "Webhook events" not in page
 
 
 @pytest.mark.parametrize("id", ["pay_1", "ftx_1", "x"])
