@@ -14,10 +14,11 @@ _SECRET_TEXT = re.compile(
     r"|(?<=/confirm/)[^/\s\"'?]+"
     r"|(?<=/join/)[^/\s\"'?]+"
     r"|(?<=%2Fjoin%2F)[^/\s\"'?&%]+"
-    r"|(?<=/find\?q=)[^&\s\"']+"  # names and addresses of people, typed into a search
-    r"|(?<=/find/\?q=)[^&\s\"']+"
     r"|(?<=Bearer )[^\s\"',]+"
 )
+# Names and addresses of people, typed into a search: the value of `q` in a query string, also in
+# one that is a value itself, as after `?next=`, where `?`, `&` and `=` are percent-encoded.
+_SEARCHED = re.compile(r"((?:\A|[?&]|%(?:25)*(?:3[Ff]|26))q(?:=|%(?:25)*3[Dd]))[^&\s]+")
 # Of digits that stand alone and are long enough for an account number, only the last four stay.
 _DIGITS = re.compile(r"(?<!\w)(?<![0-9][.:-])[0-9]{4,13}([0-9]{4})(?!\w|[.:-][0-9])")
 # PostgreSQL adds the values of the row to an error.
@@ -30,8 +31,9 @@ def clean_text(text: str) -> str:
 
 
 def without_secrets(text: str) -> str:
-    """`text` without keys, secrets and magic links. Digits stay."""
-    return _ROW_VALUES.sub(_label, _SECRET_TEXT.sub(REDACTED, text))
+    """`text` without keys, secrets, magic links and what was searched for. Digits stay."""
+    text = _SEARCHED.sub(_name, _SECRET_TEXT.sub(REDACTED, text))
+    return _ROW_VALUES.sub(_label, text)
 
 
 # Functions rather than templates, because `re` parses a template with groups anew for each text, at
@@ -40,6 +42,10 @@ def without_secrets(text: str) -> str:
 
 def _last_four(digits: re.Match[str]) -> str:
     return f"[…{digits[1]}]"
+
+
+def _name(query: re.Match[str]) -> str:
+    return f"{query[1]}{REDACTED}"
 
 
 def _label(line: re.Match[str]) -> str:

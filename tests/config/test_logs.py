@@ -19,6 +19,7 @@ from tests.logs import WrittenLog
 KEY = "bal_live_" + "Ab3" * 16
 SECRET = "whsec_c2VjcmV0c2VjcmV0c2VjcmV0"
 NUMBER = "000123456789"
+LOGIN = "GET /accounts/login/?next=/dashboard/find"
 LINK = "https://ballast.example/confirm/c4n4ry-T0ken_x"
 
 structured = structlog.get_logger("tests.canary")
@@ -59,6 +60,27 @@ class TestShapes:
             (f"{LINK}/approve?x=1", "https://ballast.example/confirm/[redacted]/approve?x=1"),
             ("GET /dashboard/find?q=Jane%20Roe&x=1", "GET /dashboard/find?q=[redacted]&x=1"),
             ("GET /admin/desk/find/?q=a@b.example", "GET /admin/desk/find/?q=[redacted]"),
+            ("GET /dashboard/find?x=1&q=Jane+Roe", "GET /dashboard/find?x=1&q=[redacted]"),
+            (
+                "GET /dashboard/recipients/search?q=O'Roe",
+                "GET /dashboard/recipients/search?q=[redacted]",
+            ),
+            ('GET /dashboard/find?q="Jane+Roe"&x=1', "GET /dashboard/find?q=[redacted]&x=1"),
+            (
+                "GET /accounts/login/?next=/dashboard/find%3Fq%3DJane%2BRoe",
+                f"{LOGIN}%3Fq%3D[redacted]",
+            ),
+            (
+                "GET /accounts/login/?next=/dashboard/find%3fx%3d1%26q%3djane&x=1",
+                f"{LOGIN}%3fx%3d1%26q%3d[redacted]&x=1",
+            ),
+            (
+                "GET /accounts/login/?next=/dashboard/find%253Fq%253Djane%252540b.example",
+                f"{LOGIN}%253Fq%253D[redacted]",
+            ),
+            ("q=Jane+Roe&limit=5", "q=[redacted]&limit=5"),  # as the API's log of requests has it
+            ("GET /dashboard/find?q=&x=1", "GET /dashboard/find?q=&x=1"),
+            ("GET /dashboard/faq?seq=1&sq%3D2", "GET /dashboard/faq?seq=1&sq%3D2"),
             ("token processor-sandbox-abc-1", "token [redacted]"),
             ("token public-production-abc-1", "token [redacted]"),
             ("token access-sandbox-abc-1", "token [redacted]"),
