@@ -36,6 +36,8 @@ _SOURCES = {
     SourceStatus.ERRORED: "was refused by its bank",
     SourceStatus.REMOVED: "was removed",
 }
+# The states that a return code of the bank brings about. The account keeps the code afterwards.
+_BY_CODE = (SourceStatus.VERIFICATION_FAILED, SourceStatus.ERRORED)
 _WAITS: Mapping[str, str] = {
     FundingStatus.AWAITING_CONFIRMATION: "waits for approval",
     PaymentStatus.WAITING_FOR_FUNDS: "waits for money",
@@ -129,8 +131,9 @@ def _in_words(code: str) -> str:
 
 def _source_updated(data: Data, names: Names) -> str:
     account = names.get(data["fundingSourceId"], "A bank account")
-    code = _in_words(data["lastReturnCode"] or "")
-    return f"{account} {_SOURCES[SourceStatus(data['status'])]}{code}"
+    status = SourceStatus(data["status"])
+    code = _in_words(data["lastReturnCode"] or "") if status in _BY_CODE else ""
+    return f"{account} {_SOURCES[status]}{code}"
 
 
 def _paused(data: Data, _: Names) -> str:

@@ -74,7 +74,19 @@ CASES = [
         source("errored", "R02"),
         "Sandbox FCU ··6789 was refused by its bank (R02, account closed)",
     ),
+    (
+        "funding_source.updated",
+        source("verification_failed", "R03"),
+        "Sandbox FCU ··6789 could not be verified (R03, no account found)",
+    ),
     ("funding_source.updated", source("removed"), "Sandbox FCU ··6789 was removed"),
+    # The account keeps the code of an earlier return, which is not why it changed now.
+    ("funding_source.updated", source("removed", "R01"), "Sandbox FCU ··6789 was removed"),
+    (
+        "funding_source.updated",
+        source("active", "R01"),
+        "Sandbox FCU ··6789 is ready to add money",
+    ),
     (
         "auto_funding.paused",
         {"reason": "paused_by_a_person", "pausedUntil": None, "availableBalance": 1},
