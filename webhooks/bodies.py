@@ -9,9 +9,10 @@ take new members in their stride; renaming, retyping or removing one breaks them
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from common import clock
 from common.money import CURRENCY
@@ -144,6 +145,14 @@ def bytes_of(*, event_id: str, type: str, data: Data, now: datetime) -> bytes:
     }
     payload = {"id": event_id, "type": type, "data": told, "timestamp": clock.text_of(now)}
     return _JSON.encode(payload).encode("ascii")
+
+
+def data_in(body: bytes | memoryview) -> Mapping[str, Any]:
+    """The `data` of a stored body. It is empty where a body of another release has none that is an
+    object. Raises ValueError for what is no JSON."""
+    told = json.loads(bytes(body))
+    data = told.get("data") if isinstance(told, dict) else None
+    return data if isinstance(data, dict) else {}
 
 
 def _text_of(value: object) -> str:

@@ -3,7 +3,7 @@ side and the day, by which people tell such pages apart."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +14,7 @@ from common.money import format_cents
 from dashboard.bank_accounts.names import bank_name
 from funding import selectors as funding
 from payments import selectors as payments
+from webhooks import bodies
 from webhooks.models import WebhookEvent
 
 
@@ -35,13 +36,13 @@ def of_delivery(row: WebhookEvent, url: str, *, now: datetime) -> str:
 
 
 def _about(row: WebhookEvent, now: datetime) -> str:
-    said = json.loads(bytes(row.body)).get("data", {})
+    said = bodies.data_in(row.body)
     subject = row.payment_id or said.get("paymentId") or said.get("fundingTransactionId") or ""
     money = _money(row.tenant_id, subject, said)
     return f"{money} · {day(row.created_at, now=now)}" if money else days.words(row.created_at)
 
 
-def _money(tenant_id: str, subject: str, said: dict[str, Any]) -> str:
+def _money(tenant_id: str, subject: str, said: Mapping[str, Any]) -> str:
     """`$1,200.00 to Northwind`, empty where the event is about no money of the tenant."""
     amount = format_cents(said["amount"]) if isinstance(said.get("amount"), int) else ""
     if not amount:

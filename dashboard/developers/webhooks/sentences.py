@@ -6,7 +6,6 @@ by the meaning of its type, or by the type itself.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
@@ -21,7 +20,7 @@ from funding.states import FundingStatus, SourceStatus
 from networks import return_codes
 from payments import selectors as payments
 from payments.states import PaymentStatus
-from webhooks import events
+from webhooks import bodies, events
 from webhooks.models import WebhookEvent
 
 # The `data` of an event, and what its ids are called.
@@ -55,7 +54,7 @@ _FAILED = {
 def sentences(rows: Iterable[WebhookEvent], *, tenant_id: str) -> dict[str, str]:
     """What each of these events of the tenant says, by its id. Three queries at most, whatever the
     number of events."""
-    told = {row.pk: (row.type, _data(row)) for row in rows}
+    told = {row.pk: (row.type, bodies.data_in(row.body)) for row in rows}
     names = _names({id for _, data in told.values() for id in _ids(data)}, tenant_id)
     return {pk: sentence(type, data, names) for pk, (type, data) in told.items()}
 
@@ -72,11 +71,6 @@ def sentence(type: str, data: Data, names: Names) -> str:
 
 def _meaning(type: str) -> str:
     return events.MEANINGS.get(type, type)
-
-
-def _data(row: WebhookEvent) -> Data:
-    data = json.loads(bytes(row.body)).get("data")
-    return data if isinstance(data, dict) else {}
 
 
 def _ids(data: Data) -> list[str]:
