@@ -41,6 +41,7 @@ from payments.states import OPEN, PaymentStatus
 # What needs the approval of a second person (`Payment.needs_approval`), and has none yet.
 NEEDS_APPROVAL = Q(requires_confirmation=True) | Q(second_look_at__isnull=False)
 SEARCHED_MAX = 5_000  # names that one search reads
+SEARCHED_WORDS_MAX = 5
 _BEFORE_SENDING = (PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED)
 # The approval that counts, of several: none is older than the second look.
 _COUNTS = Q(second_look_at=None) | Q(confirmations__created_at__gte=F("second_look_at"))
@@ -136,26 +137,32 @@ def kept_recipients(*, tenant_id: str) -> QuerySet[Recipient]:
 def recipients_called(text: str, *, tenant_id: str) -> QuerySet[Recipient]:
     """Of the tenant's 5,000 newest recipients those that have `text` in the tenant's name for them
     or in the account holder's, those whose name begins with it first."""
-    kept = recipients(tenant_id=tenant_id).filter(removed_at=None)
-    newest = kept.order_by("-created_at", "-pk").values("pk")[:SEARCHED_MAX]
     called = Q(nickname__icontains=text) | Q(account_holder_name__icontains=text)
-    rows = Recipient.objects.filter(called, tenant_id=tenant_id, pk__in=newest)
+    rows = _newest_recipients(tenant_id=tenant_id).filter(called)
     rows = rows.annotate(name=Lower(_display_name()))
     rows = rows.annotate(begins=Q(name__startswith=text.lower()))
     return rows.order_by("-begins", "name", "pk")
 
 
 def recipients_to_pay(text: str, *, tenant_id: str) -> QuerySet[Recipient]:
-    """Those of `kept_recipients` in whose name, bank or last four digits each word of `text` is
-    found; all of them for an empty text. Names that begin with the text come first."""
-    rows = kept_recipients(tenant_id=tenant_id)
+    """Of the tenant's 5,000 newest recipients those in whose name, bank or last four digits each of
+    the first five words of `text` is found; all 5,000 for an empty text. Names that begin with the
+    text come first."""
+    rows = _newest_recipients(tenant_id=tenant_id)
     words = [word for typed in text.split() if (word := typed.strip("·,"))]
-    for word in words:
+    for word in words[:SEARCHED_WORDS_MAX]:
         names = Q(nickname__icontains=word) | Q(account_holder_name__icontains=word)
         rows = rows.filter(names | Q(bank_name__icontains=word) | Q(last4__startswith=word))
     begins = Q(nickname__istartswith=text) | Q(account_holder_name__istartswith=text)
     rank = Case(When(begins, then=0), default=1) if words else Value(0)
     return rows.order_by(rank, Lower(_display_name()), "pk")
+
+
+def _newest_recipients(*, tenant_id: str) -> QuerySet[Recipient]:
+    """The newest saved recipients that can be paid, as many as one search reads."""
+    kept = recipients(tenant_id=tenant_id).filter(removed_at=None)
+    newest = kept.order_by("-created_at", "-pk").values("pk")[:SEARCHED_MAX]
+    return Recipient.objects.filter(tenant_id=tenant_id, pk__in=newest)
 
 
 def other_sides(*, tenant_id: str, payment_ids: Iterable[str]) -> QuerySet[Any, Any]:

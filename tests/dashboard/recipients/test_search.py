@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from payments import selectors as payments
 from payments.models import Recipient
 from payments.services import recipients
 from tenants.actors import SYSTEM
@@ -57,8 +58,10 @@ def names(browser, text):
         ("\0", []),
         ("p" * 101, []),
         ("' OR 1=1 --", []),
+        ("paper " * 5 + "nobody", ["Paper mill", "Royal Paper Inc"]),  # five words count
+        ("paper " * 4 + "nobody", []),
     ],
-    ids=range(17),
+    ids=range(19),
 )
 def test_finds_by_names_and_last_four_digits(people, dana_browser, text, found):
     assert names(dana_browser, text) == found
@@ -102,3 +105,12 @@ def test_says_that_there_are_more(acme, dana_browser):
 
 def test_finds_nobody_of_another_tenant(people, ravi, sign_in):
     assert names(sign_in(ravi), "") == ["Paper of the rival"]
+
+
+@pytest.mark.parametrize("text", ["", "payee", "4321"])
+def test_reads_the_newest_only(acme, dana_browser, monkeypatch, text):
+    monkeypatch.setattr(payments, "SEARCHED_MAX", 2)
+    for number in range(3):
+        make(acme, f"900{number}4321", f"Payee {number}")
+
+    assert names(dana_browser, text) == ["Payee 1", "Payee 2"]
