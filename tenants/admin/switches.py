@@ -66,6 +66,13 @@ class BoardLine:
     runs: str
     engaged: list[Switch]
 
+    @property
+    def stops(self) -> str:
+        """How much is stopped: `all`, `part` of it (some networks or tenants), or nothing."""
+        if any(not row.network and row.tenant_id is None for row in self.engaged):
+            return "all"
+        return "part" if self.engaged else ""
+
 
 def board() -> list[BoardLine]:
     """Every switch that there is. One query."""
