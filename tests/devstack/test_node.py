@@ -88,12 +88,13 @@ class TestNode:
 
         assert "no such type" in capfd.readouterr().err
 
-    def test_a_registry_that_does_not_answer_is_told_from_a_fault(self):
-        silent = "npm error code ENOTFOUND\nnpm error network request to a registry failed"
-        fault = "npm error code EUSAGE\nnpm error `npm ci` can only install with a lock file"
+    @pytest.mark.parametrize("code", ["ENOTFOUND", "ECONNREFUSED", "SELF_SIGNED_CERT_IN_CHAIN"])
+    def test_a_registry_that_does_not_answer_is_unreachable(self, code: str):
+        assert node.is_unreachable(f"npm error code {code}\nnpm error network request failed")
 
-        assert node.is_unreachable(silent)
-        assert not node.is_unreachable(fault)
+    @pytest.mark.parametrize("code", ["EUSAGE", "EINTEGRITY", "E401", "E403", "E404", "ETARGET"])
+    def test_one_that_refuses_what_the_lock_file_names_has_answered(self, code: str):
+        assert not node.is_unreachable(f"npm error code {code}\nnpm error no such package")
 
 
 class TestEnvironments:
