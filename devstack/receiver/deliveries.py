@@ -12,12 +12,15 @@ from datetime import datetime
 from standardwebhooks import Webhook, WebhookVerificationError
 
 KEPT = 50
+# Of a body that is not believed: anybody on this machine may have sent it.
+UNBELIEVED_BYTES_MAX = 2_000
 SHOWN_HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature", "content-type")
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """One request to the receiver. `fault` says why it is not believed; empty: it is."""
+    """One request to the receiver. `fault` says why it is not believed; empty: it is. Only the
+    beginning is kept of a body that is not."""
 
     number: int
     at: datetime
@@ -31,7 +34,7 @@ class Delivery:
         """The event's type, as far as there is one."""
         try:
             found = json.loads(self.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             return ""
         return str(found.get("type", "")) if isinstance(found, dict) else ""
 
@@ -52,6 +55,7 @@ class Deliveries:
     def take(self, headers: Mapping[str, str], body: bytes, *, now: datetime) -> Delivery:
         """Judge one request and keep it. Names of `headers` are in lower case."""
         fault = fault_of(headers, body, secret=self._secret)
+        kept = body[:UNBELIEVED_BYTES_MAX] if fault else body
         shown = {name: headers[name] for name in SHOWN_HEADERS if name in headers}
         with self._lock:
             self._count += 1
@@ -59,7 +63,7 @@ class Deliveries:
                 number=self._count,
                 at=now,
                 headers=shown,
-                body=body.decode("utf-8", "replace"),
+                body=kept.decode("utf-8", "replace"),
                 fault=fault,
                 is_repeat=not fault and self._knows(shown.get("webhook-id", "")),
             )
@@ -83,6 +87,6 @@ def fault_of(headers: Mapping[str, str], body: bytes, *, secret: str) -> str:
         Webhook(secret).verify(body.decode(), dict(headers))
     except WebhookVerificationError as error:
         return f"The signature is not right: {error}."
-    except ValueError:
+    except (ValueError, RecursionError):
         return "The body is not JSON in UTF-8."
     return ""

@@ -89,5 +89,5 @@ def _verdict(delivery: Delivery) -> str:
 def _readable(body: str) -> str:
     try:
         return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
-    except ValueError:
+    except (ValueError, RecursionError):
         return body

@@ -113,7 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(
         self, status: HTTPStatus, text: str = "", kind: str = "text/plain; charset=utf-8"
     ) -> None:
-        content = text.encode()
+        content = text.encode("utf-8", "replace")  # JSON may name half a character
         self.send_response(status)
         for name, value in _HEADERS.items():
             self.send_header(name, value)

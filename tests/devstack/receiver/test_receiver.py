@@ -16,7 +16,7 @@ import pytest
 
 from devstack.receiver import connection, server
 from devstack.receiver.connection import Connection
-from devstack.receiver.deliveries import KEPT
+from devstack.receiver.deliveries import KEPT, UNBELIEVED_BYTES_MAX
 from devstack.receiver.server import BODY_BYTES_MAX, Server
 from webhooks import signing
 
@@ -162,6 +162,31 @@ class TestStrangers:
     def test_under_another_name_get_nothing(self, ask: Ask, name: str):
         assert ask("GET", "/", Host=name)[0] == 404
         assert ask("POST", "/hooks", b"{}", Host=name)[0] == 404
+
+    @pytest.mark.parametrize(
+        "body",
+        [b'{"type":"\\ud800"}', b"[" * 200_000, b'{"a":' * 100_000, b"\xff\xfe"],
+        ids=range(4),
+    )
+    def test_cannot_break_the_pages(self, ask: Ask, body: bytes):
+        status, reason = ask("POST", "/hooks", body)
+
+        assert status == 400
+        assert reason in ask("GET", "/")[1]
+        assert ask("GET", "/deliveries/1")[0] == 200
+
+    @pytest.mark.parametrize("body", [b'{"type":"\\ud800"}', b"[" * 200_000], ids=range(2))
+    def test_nor_can_a_body_with_the_right_signature(self, send: Ask, ask: Ask, body: bytes):
+        send(body=body)
+
+        assert ask("GET", "/")[0] == 200
+        assert ask("GET", "/deliveries/1")[0] == 200
+
+    def test_leave_no_more_than_the_beginning_of_a_body(self, running: Server, ask: Ask):
+        ask("POST", "/hooks", b"x" * 500_000)
+
+        (kept,) = running.deliveries.all()
+        assert len(kept.body) == UNBELIEVED_BYTES_MAX
 
     def test_cannot_fill_the_memory(self, running: Server, ask: Ask):
         with socket.create_connection(("127.0.0.1", running.port)) as line:
