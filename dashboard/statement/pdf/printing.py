@@ -16,15 +16,13 @@ from django.conf import settings
 _PRINTER = Path(__file__).with_name("printer.py")
 # Beside the templates of pages. The program reads nothing outside this folder.
 _FOLDER = Path(settings.BASE_DIR, "templates", "typst")
-# Both together are less than a proxy waits for an answer.
-TURN_SECONDS_MAX = 10
-PRINTING_SECONDS_MAX = 20
+PRINTING_SECONDS_MAX = 20  # less than a proxy waits for an answer
 
 _one_at_a_time = threading.BoundedSemaphore()
 
 
 class TooBusy(Exception):
-    """Others wait for a document as well, or this one took too long."""
+    """The process makes a document for somebody else, or this one took too long."""
 
 
 class NotPrinted(Exception):
@@ -35,11 +33,11 @@ def typeset(template: str, content: Mapping[str, Any], *, at: datetime) -> bytes
     """The PDF file that `template` makes of `content`; `at` is when it was created. The same three
     make the same bytes.
 
-    Holds one of the process's places for as long as it takes, so call it outside transactions.
-    Raises TooBusy and NotPrinted.
+    It takes seconds, so call it outside transactions. Waits for no other document: each one who
+    waits would hold a thread of the web process. Raises TooBusy and NotPrinted.
     """
     name = template.partition(".")[0]
-    if not _one_at_a_time.acquire(timeout=TURN_SECONDS_MAX):
+    if not _one_at_a_time.acquire(blocking=False):
         raise TooBusy
     try:
         return _printed([template, name, str(int(at.timestamp()))], json.dumps(content).encode())

@@ -13,7 +13,7 @@ from django.template.response import SimpleTemplateResponse
 from dashboard.statement.pdf import printing
 
 TEMPLATE = "statement.typ"
-RETRY_AFTER_SECONDS = 60
+RETRY_AFTER_SECONDS = 10
 
 
 class StatementFile(SimpleTemplateResponse):
@@ -30,7 +30,7 @@ class StatementFile(SimpleTemplateResponse):
         return printing.typeset(TEMPLATE, content, at=self.created_at)
 
     def render(self) -> SimpleTemplateResponse:
-        """The file, or 503 where too many want one at once."""
+        """The file, or 503 while one is made for somebody else."""
         try:
             return super().render()
         except printing.TooBusy:

@@ -6,7 +6,7 @@ from datetime import date
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_GET
 
 from balance import statements
 from common.clock import utc_now
@@ -19,7 +19,7 @@ FILE = "statement-{first:%Y-%m}.pdf"
 LINES_MAX = 2_000
 
 
-@require_safe
+@require_GET  # HEAD would make the file, and is in no audit log
 @tenant_download(FILE)
 def download(request: PageRequest, first: date) -> HttpResponse:
     """All lines of the month as PDF/UA, or a page that says that there are too many."""
