@@ -178,7 +178,8 @@ def test_from_an_endpoint_to_a_delivery_that_is_sent_again(visit, dana, acme, se
         publish(acme, now=utc_now())
         send_what_is_due()
         page.reload()
-        page.get_by_role("link", name="payment.completed").click()
+        row = page.get_by_role("row").filter(has_text="payment.completed")
+        row.get_by_role("link").first.click()
         page.get_by_text("not now").wait_for()
 
         page.get_by_role("button", name="Resend").click()

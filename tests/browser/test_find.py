@@ -137,7 +137,7 @@ def test_finds_from_every_page_of_the_desk(visit, acme, payment, scheme, viewpor
     expect(chosen(visitor)).to_have_text("Home")
     assert visitor.barriers() == []
     text.fill("1,200")
-    expect(chosen(visitor)).to_contain_text("$1,200.00, ready to send")
+    expect(chosen(visitor)).to_contain_text("$1,200.00 by ACH transfer, ready to send")
 
     assert visitor.barriers() == []
     visitor.page.keyboard.press("Enter")

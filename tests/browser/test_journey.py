@@ -175,7 +175,8 @@ def create_a_key(page: Page, product: Product) -> None:
 def resend_a_delivery(page: Page, product: Product, receiver: Receiver) -> None:
     page.goto(f"{product.base_url}/dashboard/webhooks")
     page.locator("main table").get_by_role("link").first.click()
-    page.get_by_role("link", name="payment.completed").first.click()
+    row = page.get_by_role("row").filter(has_text="payment.completed").first
+    row.get_by_role("link").first.click()
     before = len(receiver.requests)
     page.get_by_role("button", name="Resend").click()
     wait_until(lambda: len(receiver.requests) > before, seconds=SOON)
