@@ -66,6 +66,12 @@ def content(
     }
 
 
+def text_bytes(shown: Mapping[str, Any]) -> int:
+    """How much the lines of this content say, in bytes of UTF-8: whole scripts beyond ASCII cost
+    the compiler more, letter by letter."""
+    return sum(len("".join([line["main"], *line["parts"]]).encode()) for line in shown["lines"])
+
+
 def _change(rows: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
     """What the lines did to the available and to the locked balance, in cents."""
     return (
@@ -174,7 +180,8 @@ def _checks(month: Month, change: tuple[int, int]) -> list[str]:
         "balance.",
         "Compare the lines with the CSV file. It has the same lines with the same IDs, newest "
         "first, and the columns availableDelta and lockedDelta have these amounts in cents. A line "
-        "never changes once it is written, so a later copy of this file has the same lines.",
+        "keeps its ID, moment and amounts, so a later copy of this file has the same ones. Names "
+        "are those of the day on which a copy is created.",
     ]
 
 

@@ -80,6 +80,10 @@ class TestFile:
         assert "Available: $1,000.00 − $50.00 = $950.00. Set aside: $0.00 + $0.00 = $0.00." in text
         ends = f"Lines 3 First line {october[0].id} Last line {october[2].id}"
         assert ends in text
+        assert (
+            "A line keeps its ID, moment and amounts, so a later copy of this file has the same "
+            "ones. Names are those of the day on which a copy is created."
+        ) in text
         csv = "https://ballast.example/dashboard/transactions.csv?since=2026-10-01&until=2026-10-31"
         assert csv in text.replace(" ", "")
 
@@ -246,6 +250,21 @@ class TestLimits:
         page = response.content.decode()
         assert response.status_code == 422
         assert "October 2026 has 3 lines. A PDF can have up to 2." in " ".join(page.split())
+        assert "transactions.csv?since=2026-10-01&amp;until=2026-10-31" in page
+
+    def test_a_month_of_long_texts_is_left_to_the_csv_file(self, acme, dana_browser):
+        for minute in range(2):
+            fund(acme, 100, now=at(3) + timedelta(minutes=minute), description="Я" * 100)
+
+        with pytest.MonkeyPatch.context() as limits:
+            limits.setattr(views, "TEXT_BYTES_MAX", 400)  # two for each letter
+            at_the_limit = dana_browser.get(PATH)
+            limits.setattr(views, "TEXT_BYTES_MAX", 399)
+            response = dana_browser.get(PATH)
+
+        page = " ".join(response.content.decode().split())
+        assert (at_the_limit.status_code, response.status_code) == (200, 422)
+        assert "The 2 lines of October 2026 have more text than a PDF can have." in page
         assert "transactions.csv?since=2026-10-01&amp;until=2026-10-31" in page
 
     def test_counts_as_a_file_of_its_person(self, october, dana_browser, settings):
