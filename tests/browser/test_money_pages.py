@@ -123,6 +123,33 @@ class TestOverview:
         assert visitor.complaints == []
 
 
+class TestTransactions:
+    def test_keep_their_filters_on_one_line_and_open_ledger_lines(self, visit, dana, acme):
+        fund(acme, 12_300, now=utc_now())
+        visitor = visit(dana, viewport={"width": 1280, "height": 800})
+        visitor.goto("/dashboard/transactions")
+        page = visitor.page
+
+        page.get_by_role("link", name="Money in").click()
+        page.get_by_role("link", name="Remove filter: Money in").wait_for()
+
+        field = page.get_by_label("To", exact=True).bounding_box()
+        buttons = [
+            page.get_by_role("button", name="Filter").bounding_box(),
+            page.get_by_role("link", name="Clear", exact=True).bounding_box(),
+        ]
+        for box in buttons:  # their middles are in the line of the field, within a pixel or two
+            assert abs(box["y"] + box["height"] / 2 - field["y"] - field["height"] / 2) <= 2
+        assert buttons[0]["x"] + buttons[0]["width"] <= buttons[1]["x"]
+
+        page.get_by_role("link", name="Show ledger lines").click()
+        expect(page.get_by_role("columnheader", name="Available after")).to_be_visible()
+        expect(page.get_by_role("link", name="Remove filter: Money in")).to_be_visible()
+        page.get_by_role("link", name="Clear", exact=True).click()
+        page.wait_for_url("**/dashboard/transactions?view=ledger")
+        assert visitor.complaints == []
+
+
 class TestStatement:
     def test_on_paper_leaves_the_navigation_out(self, visit, dana, acme):
         fund(acme, 12_300, now=utc_now())
