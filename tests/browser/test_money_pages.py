@@ -162,3 +162,15 @@ class TestStatement:
 
         expect(visitor.page.get_by_role("link", name="Overview")).to_be_hidden()
         expect(visitor.page.get_by_text("Closing balance")).to_be_visible()
+
+    def test_says_on_paper_alone_that_it_is_one_page_of_several(self, visit, dana, acme):
+        for cents in range(1, 52):
+            fund(acme, cents, now=utc_now())
+        visitor = visit(dana)
+        visitor.goto(f"/dashboard/statements/{day_of(utc_now()):%Y}-{day_of(utc_now()).month}")
+        note = visitor.page.get_by_text("Rows 1–50 of this month.")
+
+        expect(note).to_be_hidden()
+        visitor.page.emulate_media(media="print")
+
+        expect(note).to_be_visible()

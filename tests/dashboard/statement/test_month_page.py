@@ -47,6 +47,10 @@ def addresses(browser, path):
         path = html.unescape(next(iter(re.findall(r'rel="next" href="([^"]+)"', content)), ""))
 
 
+def notes_on_paper(content):
+    return re.findall(r'<p class="[^"]*paper-only">([^<]+)</p>', content)
+
+
 @pytest.fixture
 def lived(acme):
     """Three payments set aside late in October: one is completed then, one in November, and one
@@ -164,6 +168,21 @@ class TestThePage:
             for view in ("", "ledger"):
                 query = {"after": after, "view": view}
                 assert dana_browser.get(OCTOBER, query).status_code == 404
+
+    @pytest.mark.parametrize("view", ["", "ledger"])
+    def test_that_is_not_all_says_so_on_paper(self, acme, dana_browser, view):
+        for minute in range(51):
+            fund(acme, 100, now=LAST_OF_OCTOBER - timedelta(minutes=minute))
+
+        pages = [notes_on_paper(page) for page in addresses(dana_browser, f"{OCTOBER}?view={view}")]
+
+        assert pages == [
+            ["Rows 1–50 of this month. The PDF has every ledger line."],
+            ["Not the first rows of this month. The PDF has every ledger line."],
+        ]
+
+    def test_that_is_all_says_nothing_of_it_on_paper(self, lived, dana_browser):
+        assert notes_on_paper(dana_browser.get(OCTOBER).content.decode()) == []
 
     def test_shows_nothing_of_another_tenant(self, lived, rival, dana_browser):
         fund(rival, 77_700, now=LAST_OF_OCTOBER)
