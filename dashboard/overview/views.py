@@ -9,15 +9,17 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from balance import movements
 from balance import selectors as ledger
 from common.clock import utc_now
+from common.days import day_of
 from dashboard.auto_funding import state as auto_funding
 from dashboard.overview import attention, chart, getting_started, in_flight
 from dashboard.overview.attention import Rule
 from dashboard.shell import stops
 from dashboard.shell.access import PageRequest, tenant_page
-from dashboard.shell.paging import page
-from dashboard.statement import lines as statement_lines
+from dashboard.statement import movement_lines
+from dashboard.statement.by_day import by_day
 from funding import selectors as funding
 from funding.models import AutoFundingConfig
 from funding.services.auto_funding_checks import obstacle_of
@@ -67,12 +69,13 @@ def _live(tenant: Tenant, config: AutoFundingConfig, now: datetime) -> dict[str,
     )
     if attention.of_auto_funding(rule, now=now):
         state = auto_funding.state_in_short(config, state)
-    recent = page(ledger.transactions(tenant_id), before="", keys=("sequence",), size=_RECENT)
+    newest = movements.newest(tenant_id, count=_RECENT)
+    shown = movement_lines.as_of_now(tenant_id=tenant_id, rows=newest, stopped=stopped)
     return {
         "funds": funds,
         "items": attention.items(tenant_id=tenant_id, now=now, rule=rule, stopped=stopped),
         "auto_funding": state,
-        "recent": statement_lines.lines(tenant_id=tenant_id, rows=recent.rows),
+        "days": by_day(shown, today=day_of(now)),
         "in_flight": in_flight.on_its_way(
             tenant_id=tenant_id, most=_RECENT, stopped=stopped, now=now
         ),

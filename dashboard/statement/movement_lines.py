@@ -10,13 +10,12 @@ from balance.kinds import PostingType
 from balance.movements import Movement
 from dashboard.funding.lines import funding_line
 from dashboard.payments.lines import payment_line
-from dashboard.shell import stops
 from dashboard.shell.badges import Badge
+from dashboard.shell.stops import Stops
 from dashboard.statement.lines import NOBODY, OtherSide, cause_page, other_sides
 from dashboard.templatetags.ballast import money
 from funding import selectors as funding
 from payments import selectors as payments
-from tenants.models import Tenant
 
 _POSTED = Badge("Posted")
 _COMPLETED = Badge("Completed", "good")
@@ -69,9 +68,11 @@ class _Cause:
 _UNKNOWN = _Cause(NOBODY, _POSTED)
 
 
-def as_of_now(*, tenant: Tenant, rows: Sequence[Movement]) -> list[MovementLine]:
-    """Movements with the present status of each. Three queries at most."""
-    causes = _causes(tenant, {row.first["source_id"] for row in rows})
+def as_of_now(*, tenant_id: str, rows: Sequence[Movement], stopped: Stops) -> list[MovementLine]:
+    """Movements with the present status of each; `stopped` is what is not sent now. Two queries at
+    most."""
+    sources = {row.first["source_id"] for row in rows}
+    causes = _causes(tenant_id, sources, is_stopped=bool(stopped.payments))
     return [_line(row, causes.get(row.first["source_id"], _UNKNOWN)) for row in rows]
 
 
@@ -90,10 +91,9 @@ def _booked(row: Movement) -> Badge:
     return _BOOKED.get((row.first["source_type"], row.type), _POSTED)
 
 
-def _causes(tenant: Tenant, sources: set[str]) -> Mapping[str, _Cause]:
-    is_stopped = bool(stops.of(tenant).payments) if sources else False
-    fundings = funding.known_by_ids(tenant_id=tenant.pk, funding_ids=_with("ftx", sources))
-    paid = payments.known_by_ids(tenant_id=tenant.pk, payment_ids=_with("pay", sources))
+def _causes(tenant_id: str, sources: set[str], *, is_stopped: bool) -> Mapping[str, _Cause]:
+    fundings = funding.known_by_ids(tenant_id=tenant_id, funding_ids=_with("ftx", sources))
+    paid = payments.known_by_ids(tenant_id=tenant_id, payment_ids=_with("pay", sources))
     found = {}
     for debited in fundings:
         came = funding_line(debited)

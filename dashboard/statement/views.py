@@ -13,7 +13,7 @@ from balance import selectors as ledger
 from balance import statements
 from common.clock import utc_now
 from common.days import day_of
-from dashboard.shell import downloads
+from dashboard.shell import downloads, stops
 from dashboard.shell.access import PageRequest, tenant_download, tenant_page
 from dashboard.shell.paging import Page, page
 from dashboard.statement import chips, month_page, movement_lines
@@ -34,7 +34,7 @@ def transactions(request: PageRequest) -> HttpResponse:
         return _ledger_lines(request)
     form, tenant, now = MovementFilter(request.GET), request.access.tenant, utc_now()
     found = form.page(tenant_id=tenant.pk, before=request.GET.get("before", ""))
-    shown = movement_lines.as_of_now(tenant=tenant, rows=found.rows)
+    shown = movement_lines.as_of_now(tenant_id=tenant.pk, rows=found.rows, stopped=stops.of(tenant))
     return _listed(request, form, found, {"days": by_day(shown, today=day_of(now))}, view="")
 
 

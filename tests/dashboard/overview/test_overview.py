@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -21,8 +22,9 @@ from tests.builders import (
     make_source,
 )
 from tests.funding.builders import top_up
-from tests.payments.builders import fund as pay_from_staff
+from tests.payments.builders import fund as give
 from tests.payments.builders import pay
+from tests.payments.builders import run_due as run_payments
 
 
 class TestOverview:
@@ -41,7 +43,7 @@ class TestOverview:
         fund(acme, 10_000)
         coming = make_funding(acme, make_source(acme), status=FundingStatus.PENDING)
         going = pay(acme, 4_000)
-        pay_from_staff(rival, 777_00)
+        give(rival, 777_00)
         pay(rival, 77_700)
 
         content = dana_browser.get("/dashboard/").content.decode()
@@ -50,6 +52,18 @@ class TestOverview:
         assert f'href="/dashboard/payments/{going.pk}">−$40.00</a>' in content
         assert "to Supplier LLC" in content
         assert "777.00" not in content
+
+    def test_lists_the_latest_movements_not_the_lines_of_the_ledger(self, acme, dana_browser):
+        give(acme, 10_000)
+        payment = pay(acme, 4_000)
+        run_payments()
+
+        content = dana_browser.get("/dashboard/").content.decode()
+
+        latest = content[content.index("Latest transactions") : content.index("On its way</h2>")]
+        links = [f"/dashboard/payments/{payment.pk}"]
+        assert re.findall(r'class="table__main"><a href="(.*?)"', latest) == links
+        assert re.findall(r"[+−]\$[0-9.]+(?=</p>)", latest) == ["−$40.00", "+$100.00"]
 
     def test_says_how_long_the_balance_lasts_and_does_not_promise_it(self, acme, dana_browser):
         now = utc_now()
