@@ -144,14 +144,18 @@ def test_what_follows_a_refused_body_is_no_request(server, acme):
 
 
 def test_a_stop_does_not_wait_for_them(django_db_blocker, tmp_path):
+    """Neither they nor gunicorn would end it within the time that `end` allows."""
+    longer = str(2 * wire.STOP_SECONDS)
     with (
-        wire.serving(tmp_path, WEB_READ_TIMEOUT_SECONDS="60") as server,
+        wire.serving(
+            tmp_path,
+            WEB_READ_TIMEOUT_SECONDS=longer,
+            GUNICORN_CMD_ARGS=f"--graceful-timeout={longer}",
+        ) as server,
         contextlib.ExitStack() as stack,
     ):
         for beginning in BEGINNINGS.values():
             for _ in range(20):
                 stack.enter_context(server.open(beginning))
-        started = time.monotonic()
 
         assert server.end()
-        assert time.monotonic() - started < 7

@@ -21,6 +21,8 @@ from tests.servers import free_port
 
 # Short, so that a test of a client that stalls does not wait long.
 READ_TIMEOUT_SECONDS = 1
+# For an orderly stop, however busy the machine.
+STOP_SECONDS = 30
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class WireServer:
                 environment=self._environment(),
                 folder=ROOT,
                 log=self.log,
+                stop_seconds=STOP_SECONDS,
             )
         )  # fmt: skip
         wait_until(self._is_up, seconds=60)
@@ -58,7 +61,7 @@ class WireServer:
         self._child.kill_group()
 
     def end(self) -> bool:
-        """Stop it the orderly way. False when it had to be killed."""
+        """Stop it the orderly way. False when it had to be killed after `STOP_SECONDS`."""
         return self._child.stop()
 
     def resident_mib(self) -> float:
