@@ -11,8 +11,9 @@ from devstack.paths import ROOT
 FOLDER = ROOT / "benchmarks" / "lighthouse"
 
 
-def run(_arguments: Sequence[str]) -> int:
-    """Measure them on a new copy with its demo tenant; 1 if a score is below the aim."""
+def run(arguments: Sequence[str]) -> int:
+    """Measure them, or those with the addresses in `arguments`, on a new copy with its demo tenant;
+    1 if a score is below the aim."""
     chromium.ensure()
     browser = chromium.find()
     if browser is None:
@@ -22,7 +23,7 @@ def run(_arguments: Sequence[str]) -> int:
     tools.install(FOLDER)
     return harness.against_a_new_copy(
         "lighthouse",
-        [tools.program, "measure.js"],
+        [tools.program, "measure.js", *arguments],
         copies.PRODUCT,
         folder=FOLDER,
         variables={"BALLAST_CHROMIUM": browser},
