@@ -5,8 +5,16 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from django.http import Http404, HttpResponse, StreamingHttpResponse
-from django.shortcuts import render
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponsePermanentRedirect,
+    HttpResponseRedirect,
+    StreamingHttpResponse,
+)
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from balance import selectors as ledger
@@ -89,12 +97,8 @@ def months(request: PageRequest) -> HttpResponse:
 
 @require_safe
 @tenant_page()
-def statement(request: PageRequest, year: int, month: int) -> HttpResponse:
+def statement(request: PageRequest, first: date) -> HttpResponse:
     """One month, made to be printed: by movements, or each line of the ledger."""
-    try:
-        first = date(year, month, 1)
-    except ValueError as error:
-        raise Http404 from error
     tenant_id, now = request.access.tenant.pk, utc_now()
     found = statements.statement(tenant_id=tenant_id, first=first, now=now)
     view = LEDGER if request.GET.get("view") == LEDGER else ""
@@ -109,6 +113,19 @@ def statement(request: PageRequest, year: int, month: int) -> HttpResponse:
         **_rows_of(tenant_id, shown.rows, view),
     }
     return render(request, "dashboard/statement/month.html", values)
+
+
+@require_safe
+def former_address(
+    request: HttpRequest, year: int, month: int
+) -> HttpResponseRedirect | HttpResponsePermanentRedirect:
+    """Lead from `2026-9`, which people have among their bookmarks, to `2026-09`."""
+    try:
+        first = date(year, month, 1)
+    except ValueError as error:
+        raise Http404 from error
+    query = f"?{request.GET.urlencode()}" if request.GET else ""
+    return redirect(reverse("dashboard:statement", args=(first,)) + query, permanent=True)
 
 
 def _rows_of(tenant_id: str, rows: list[Any], view: str) -> dict[str, Any]:

@@ -167,7 +167,7 @@ class TestStatement:
         for cents in range(1, 52):
             fund(acme, cents, now=utc_now())
         visitor = visit(dana)
-        visitor.goto(f"/dashboard/statements/{day_of(utc_now()):%Y}-{day_of(utc_now()).month}")
+        visitor.goto(f"/dashboard/statements/{day_of(utc_now()):%Y-%m}")
         note = visitor.page.get_by_text("Rows 1–50 of this month.")
 
         expect(note).to_be_hidden()

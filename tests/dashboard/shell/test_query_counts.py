@@ -266,7 +266,7 @@ def first_rows(tenant):
 
 def path_of(page, ids):
     name, _, query = page.partition("?")
-    month = {"year": NOW.year, "month": NOW.month}
+    month = {"first": NOW.date().replace(day=1)}
     for given in ({}, month, *({key: value} for key, value in ids.items())):
         try:
             return reverse(f"dashboard:{name}", kwargs=given) + (f"?{query}" if query else "")

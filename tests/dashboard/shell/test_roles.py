@@ -52,7 +52,7 @@ SESSIONS = {"sessions_session", "usersessions_usersession"}
 TODAY = days.day_of(utc_now())
 # Pages of a month, and what their addresses name.
 MONTHS: dict[str | None, dict[str, Any]] = {
-    "statement": {"year": TODAY.year, "month": TODAY.month},
+    "statement": {"first": TODAY.replace(day=1)},
     "statement_pdf": {"first": TODAY.replace(day=1)},
 }
 
@@ -164,7 +164,7 @@ def pages():
     return {
         pattern.name: set(pattern.pattern.converters) - set(MONTHS.get(pattern.name, ()))
         for pattern in dashboard.url_patterns
-        if isinstance(pattern, URLPattern)
+        if isinstance(pattern, URLPattern) and pattern.name is not None
     }
 
 

@@ -107,7 +107,7 @@ def test_show_on_the_page_and_in_print_what_a_top_up_is_for(acme, dana_browser):
     run_funding(now=now)
     month = days.day_of(now)
 
-    for path in ("", "transactions", f"statements/{month.year}-{month.month}"):
+    for path in ("", "transactions", f"statements/{month:%Y-%m}"):
         content = dana_browser.get(f"/dashboard/{path}").content.decode()
 
         assert "<span>November &lt;float&gt;</span>" in content, path

@@ -222,7 +222,7 @@ class TestStatements:
         content = dana_browser.get("/dashboard/statements").content.decode()
 
         last = days.day_of(now).replace(day=1)
-        assert f'href="/dashboard/statements/{last.year}-{last.month}"' in content
+        assert f'href="/dashboard/statements/{last:%Y-%m}"' in content
         assert "so far" in content
         assert content.count("$300.00") >= 3
 
@@ -242,11 +242,17 @@ class TestStatements:
             assert text in content
         assert "since=2026-10-01&amp;until=2026-10-31" in content
 
-    @pytest.mark.parametrize("month", ["2026-13", "2026-0", "1999-1", "2999-1", "99999-1"])
+    @pytest.mark.parametrize("month", ["2026-13", "2026-0", "1999-01", "2999-01", "99999-1"])
     def test_of_months_that_are_not_are_not_found(self, acme, dana_browser, month):
         fund(acme, 100)
 
         assert dana_browser.get(f"/dashboard/statements/{month}").status_code == 404
+
+    def test_are_found_at_the_addresses_of_before(self, acme, dana_browser):
+        answer = dana_browser.get("/dashboard/statements/2026-9?view=ledger")
+
+        assert answer.status_code == 301
+        assert answer["Location"] == "/dashboard/statements/2026-09?view=ledger"
 
     def test_cost_the_same_for_a_long_month(
         self, acme, dana_browser, django_assert_max_num_queries
