@@ -158,8 +158,8 @@ class Reader:
         return samples.Asked(
             operation_id=item.id,
             method=item.method.upper(),
-            path=_PARAMETER.sub(lambda found: values[found[1]], item.path),
-            values=tuple(values.values()),
+            template=item.path,
+            values=values,
             body=body,
             idempotency_key=f"{slug}-1",
             is_list=self._answer(item.node).is_page,

@@ -20,21 +20,26 @@ from dashboard.developers.docs.reference.python_calls import CALLS, PythonCall, 
 # Where the reader's key goes: the script of the page puts it there (static/js/reference.js).
 KEY = "bal_test_…"
 _WIDTH = 80
+_TYPESCRIPT_ROOT = "/api/v1"  # the client for TypeScript has it before every path
 _ID = re.compile(r"\b([a-z]+)_[0-9a-z]{26}\b")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """A request to show. `path` has placeholders or choices in it, `body` is the first example,
-    None where there is nothing to say."""
+    """A request to show. `template` is the documented path, `values` are placeholders or choices
+    for its parameters, `body` is the first example, None where there is nothing to say."""
 
     operation_id: str
     method: str
-    path: str
-    values: tuple[str, ...]
+    template: str
+    values: Mapping[str, str]
     body: Mapping[str, Any] | None
     idempotency_key: str
     is_list: bool
+
+    @property
+    def path(self) -> str:
+        return self.template.format_map(self.values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,20 +92,33 @@ def _curl(asked: Asked, base_url: str) -> Sample:
 
 
 def _typescript(asked: Asked, base_url: str) -> str:
-    headers = [f'Authorization: "Bearer {KEY}",']
+    lines = [
+        'import { Ballast } from "ballast-client";',
+        "",
+        f'const ballast = new Ballast("{KEY}", {{ baseUrl: "{base_url}" }});',
+        "",
+    ]
+    given = f'("{asked.template.removeprefix(_TYPESCRIPT_ROOT)}"{_typescript_options(asked)})'
+    if asked.is_list:
+        return "\n".join(
+            [*lines, f"for await (const row of ballast.each{given}) console.log(row);"]
+        )
+    method = "download" if asked.template.endswith(".csv") else asked.method.lower()
+    return "\n".join([*lines, f"console.log(await ballast.{method}{given});"])
+
+
+def _typescript_options(asked: Asked) -> str:
+    """The second argument with what stands before it; empty where the call needs none."""
+    options = []
+    if asked.values:
+        named = ", ".join(f"{name}: {_text(value)}" for name, value in asked.values.items())
+        options.append(f"params: {{ path: {{ {named} }} }},")
     if asked.body is not None:
-        headers.append('"Content-Type": "application/json",')
+        options.append(f"body: {pretty(asked.body)},")
     if asked.method != "GET":
-        headers.append(f'"Idempotency-Key": "{asked.idempotency_key}",')
-    lines = [f'const response = await fetch("{base_url}{asked.path}", {{']
-    if asked.method != "GET":
-        lines.append(f'  method: "{asked.method}",')
-    lines += ["  headers: {", *(f"    {header}" for header in headers), "  },"]
-    if asked.body is not None:
-        lines.append(f"  body: JSON.stringify({_indented(pretty(asked.body), 2)}),")
-    lines += ["});", "if (!response.ok) throw new Error(await response.text());"]
-    wanted = "response.text()" if asked.path.endswith(".csv") else "response.json()"
-    return "\n".join([*lines, f"console.log(await {wanted});"])
+        options.append(f'idempotencyKey: "{asked.idempotency_key}",')
+    inner = "".join(f"  {_indented(option, 2)}\n" for option in options)
+    return f", {{\n{inner}}}" if options else ""
 
 
 def _python(asked: Asked, base_url: str) -> str:
@@ -126,7 +144,7 @@ def _httpx(asked: Asked, base_url: str) -> str:
 
 def _client(asked: Asked, call: PythonCall, base_url: str) -> str:
     first, named = arguments(call, asked.body or {})
-    given = [_literal(value) for value in (*asked.values, *first)]
+    given = [_literal(value) for value in (*asked.values.values(), *first)]
     given += [f"{name}={_literal(value)}" for name, value in named.items()]
     if call.takes_key:
         given.append(f'idempotency_key="{asked.idempotency_key}"')

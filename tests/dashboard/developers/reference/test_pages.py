@@ -93,6 +93,7 @@ def test_samples_call_this_product(client, settings):
     content = client.get("/docs/api/payments").content.decode()
 
     assert "https://money.example:8443/api/v1/payments" in content
+    assert 'baseUrl: "https://money.example:8443"' in content
     assert "localhost" not in content
 
 

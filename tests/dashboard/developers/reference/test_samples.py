@@ -82,15 +82,22 @@ def of_curl(text: str) -> Request:
 
 
 def of_typescript(text: str) -> Request:
-    (url,) = re.findall(r'fetch\("([^"]+)"', text)
-    method = re.search(r'method: "(\w+)"', text)
-    body = re.search(r"body: JSON\.stringify\((.*?)\),\n}\);", text, re.DOTALL)
-    told = text.partition("headers: {")[2].partition("},")[0]
-    headers = re.findall(r'"?([A-Za-z-]+)"?: "([^"]+)",', told)
+    """What the client for TypeScript would send: it adds the root, and the type of a body."""
+    ((key, _),) = re.findall(r'new Ballast\("(.+?)", { baseUrl: "(.+?)" }\);', text)
+    ((method, template),) = re.findall(r'ballast\.(\w+)\("(.+?)"', text)
+    values = re.search(r"params: { path: ({ .*? }) }", text)
+    path = template.format_map(dict(re.findall(r'(\w+): "(.+?)"', values[1] if values else "")))
+    body = re.search(r"  body: (\{.*?\n  \}|\{\}),\n", text, re.DOTALL)
+    repeated = re.search(r'idempotencyKey: "(.+?)"', text)
+    headers = {"Authorization": f"Bearer {key}"}
+    if body:
+        headers["Content-Type"] = "application/json"
+    if repeated:
+        headers["Idempotency-Key"] = repeated[1]
     return Request(
-        method[1] if method else "GET",
-        urlsplit(url).path,
-        dict(headers),
+        {"each": "GET", "download": "GET"}.get(method, method.upper()),
+        f"/api/v1{path}",
+        headers,
         json.loads(body[1]) if body else None,
     )
 
