@@ -63,8 +63,12 @@ class Out:
     number: str
     made_at: datetime
     was_asked: bool
-    is_held: bool = False
+    held_at: datetime | None = None
     is_held_back: bool = False
+
+    @property
+    def is_held(self) -> bool:
+        return self.held_at is not None
 
     @property
     def is_unsent(self) -> bool:
@@ -193,7 +197,7 @@ class World:
     def _end_if(self, does_end: bool, out: Out, status: str) -> None:
         if does_end:
             self.available += out.amount if out.status == "created" else 0
-            out.status, out.is_held, out.is_held_back = status, False, False
+            out.status, out.held_at, out.is_held_back = status, None, False
 
     def cancel(self, pick: int) -> None:
         if out := self._pick(self.outs, pick):
@@ -224,12 +228,14 @@ class World:
                 lambda: holds.hold(PAYMENTS, out.row.pk, reason="look", actor=SYSTEM, now=self.now),
                 NotHoldable if not could else None,
             )
-            out.is_held = could
+            out.held_at = (out.held_at or self.now) if could else None
 
     def release(self, pick: int) -> None:
         if out := self._pick(self.outs, pick):
             holds.release(PAYMENTS, out.row.pk, reason="fine", actor=SYSTEM, now=self.now)
-            out.is_held = False
+            if out.held_at is not None:
+                out.gives_up += self.now - out.held_at
+            out.held_at = None
 
     def submit(self) -> None:
         submission.submit_due(PAYMENTS, now=self.now)
