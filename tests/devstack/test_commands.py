@@ -80,3 +80,8 @@ class TestPhases:
         assert suite.run_phases({"OF_THE_RUN": "2"}, phases) == 0
 
         assert capfd.readouterr().out.endswith("\n2 1\n2 None\n")
+
+    def test_try_at_night_what_the_day_tries_and_more(self):
+        phase = suite.Phase("first", ["pytest", "tests/a.py"], paths_at_night=["tests"])
+
+        assert phase.at_night().command == ["pytest", "tests/a.py", "tests", "--nightly"]
