@@ -122,7 +122,7 @@ PLANTS: dict[str, Plant] = {
                 "ON row.id = given.id",
             )
         },
-        seed=1,
+        seed=16,
         theme="hot balance",
     ),
     "answer-apart": Plant(
