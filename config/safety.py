@@ -101,6 +101,15 @@ def require_own_origins(origins: Iterable[str]) -> None:
         )
 
 
+def require_https_of_providers(issuers: Iterable[str]) -> None:
+    """Of the providers that say who somebody is. Raises ImproperlyConfigured."""
+    if not all(issuer.startswith("https://") for issuer in issuers):
+        raise ImproperlyConfigured(
+            "SINGLE_SIGN_ON_FILE: issuer must be an https:// address outside development, or"
+            " anybody on the way could say who signs in"
+        )
+
+
 def require_from_to(name: str, value: int, least: int, most: int) -> None:
     """Of a number by which people are held up, or asked again. Raises ImproperlyConfigured."""
     if not least <= value <= most:

@@ -36,6 +36,7 @@ urlpatterns = [
     ),
     # People are invited and known by their address; only staff change it.
     path("accounts/email/", site.not_offered),
+    path("accounts/sso/", include("dashboard.account.sso_urls")),
     path("accounts/", include(account_pages())),
     path("admin/desk/", include("desk.urls")),
     path("admin/", admin.site.urls),

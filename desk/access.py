@@ -6,14 +6,13 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from allauth.account.decorators import reauthentication_required
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
 
 from common.errors import NotFound
-from dashboard.shell import pace
+from dashboard.shell import pace, step_up
 from tenants import actors
 from tenants.actors import Actor
 
@@ -41,7 +40,7 @@ def desk_page(
             except NotFound as refusal:
                 raise Http404 from refusal
 
-        proven = reauthentication_required(permitted) if is_fresh else permitted
+        proven = step_up.needs_recent_proof(permitted) if is_fresh else permitted
 
         @functools.wraps(view)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

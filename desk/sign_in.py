@@ -14,11 +14,12 @@ from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from dashboard.shell import step_up
 from tenants import proofs, second_factor
+from tenants.sso import connections, reach
 
 View = Callable[..., HttpResponseBase]
 
@@ -30,9 +31,11 @@ def guard(site: AdminSite) -> None:
     may_enter, admin_view = site.has_permission, site.admin_view
 
     def has_permission(request: HttpRequest) -> bool:
-        return may_enter(request) and _has_second_factor(request)
+        return may_enter(request) and reach.is_desk(request) and _has_second_factor(request)
 
     def enter(request: HttpRequest, extra_context: object = None) -> HttpResponse:
+        if may_enter(request) and not reach.is_desk(request):
+            return _not_by_this_session(request)
         if may_enter(request) and not _has_second_factor(request):
             if second_factor.is_set_up(user_id=str(request.user.pk)):
                 return _to_prove_it(request)
@@ -70,8 +73,21 @@ def _of_something(view: View) -> View:
 
 def _to_prove_it(request: HttpRequest) -> HttpResponse:
     """Ask for the second factor that the person has, then go on to where they wanted to be."""
-    wanted = request.GET.get(REDIRECT_FIELD_NAME, reverse("admin:index"))
-    return redirect_to_login(wanted, reverse("mfa_reauthenticate"))
+    return redirect_to_login(_wanted(request), reverse("mfa_reauthenticate"))
+
+
+def _wanted(request: HttpRequest) -> str:
+    return request.GET.get(REDIRECT_FIELD_NAME, reverse("admin:index"))
+
+
+def _not_by_this_session(request: HttpRequest) -> HttpResponse:
+    """Lead to our own provider, or tell who was signed in by a tenant's that it opens no desk."""
+    connection = connections.of_staff()
+    if connection is not None and connection.speaks_for(request.user.email):  # type: ignore[union-attr]  # signed in
+        values = {"connection": connection, "next": _wanted(request)}
+        return render(request, "dashboard/shell/sso_needed.html", values, status=403)
+    text = "You signed in by your organization, which does not open the desk. Sign out first."
+    return render(request, "account/sso_refused.html", {"text": text}, status=403)
 
 
 def _has_second_factor(request: HttpRequest) -> bool:

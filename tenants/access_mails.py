@@ -26,13 +26,17 @@ def tell_of_member(
     before: str = "",
     ended: Mapping[str, str] = MappingProxyType({}),
     by: Actor,
+    through: str = "",
     now: datetime,
 ) -> None:
-    """Somebody joined, or got another role than `before`, with which this `ended`."""
+    """Somebody joined, or got another role than `before`, with which this `ended`; `through` this
+    connection of single sign-on."""
     person, role = membership.user.email, Role(membership.role).label
     what = f"{person} is now {role}" if before else f"{person} joined as {role}"
     from_when = membership.approves_from
     facts = {"Before": Role(before).label, **ended} if before else {}
+    if through:
+        facts["Single sign-on"] = through
     _tell(membership.tenant_id, what, facts, _TEAM, by, now, approves_from=from_when)
 
 

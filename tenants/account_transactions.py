@@ -21,6 +21,7 @@ from tenants import enrolment
 
 _READING = {"GET", "HEAD", "OPTIONS"}
 _THEIRS = "allauth."
+_NOT_OFFERED = ("3rdparty/", "social/")  # pages about accounts that people connect themselves
 _ADDING_FACTORS = {"mfa_activate_totp", "mfa_add_webauthn"}
 
 Asked = TypeVar("Asked", bound=HttpRequest)
@@ -33,10 +34,24 @@ def in_one_transaction(
 ) -> Callable[..., Answer]:
     """Put everything that this view writes for a changing request into one transaction."""
 
+    whole = wholly_in_one_transaction(view)
+
     @wraps(view)
     def run(request: Asked, *args: Rest.args, **kwargs: Rest.kwargs) -> Answer:
-        if request.method in _READING:
-            return view(request, *args, **kwargs)
+        chosen = view if request.method in _READING else whole
+        return chosen(request, *args, **kwargs)
+
+    return run
+
+
+def wholly_in_one_transaction(
+    view: Callable[Concatenate[Asked, Rest], Answer],
+) -> Callable[..., Answer]:
+    """The same for a view that changes something when it is read: a browser comes back from a
+    provider of single sign-on with GET."""
+
+    @wraps(view)
+    def run(request: Asked, *args: Rest.args, **kwargs: Rest.kwargs) -> Answer:
         with transaction.atomic():
             response = view(request, *args, **kwargs)
             _say_what_waits_for_the_commit()
@@ -47,8 +62,8 @@ def in_one_transaction(
 
 
 def account_pages() -> list[URLPattern | URLResolver]:
-    """allauth's URL patterns, each form of them in one transaction."""
-    pages = list(urls.urlpatterns)
+    """allauth's URL patterns that we offer, each form of them in one transaction."""
+    pages = [page for page in urls.urlpatterns if not str(page.pattern).startswith(_NOT_OFFERED)]
     for page in pages:
         _wrap(page)
     return pages

@@ -29,6 +29,7 @@ _CHANGES = {
     "password_changed": "Your password was changed",
     "password_reset": "Your password was reset",
     "password_set": "A password was set",
+    "identity_linked": "Single sign-on was connected",
     "account_closed": "Our support closed your account",
     "account_reopened": "Our support reopened your account",
     "second_factor_reset": "Our support removed your passkeys, authenticator app and codes",

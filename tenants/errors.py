@@ -74,6 +74,14 @@ class NotAnOwner(TeamRefusal):
     """Somebody was an owner when the form was shown, and is none any more."""
 
 
+class SignInRefused(TeamRefusal):
+    """Somebody whom a provider vouches for is not let in; the text says what to do."""
+
+
+class NotAMember(SignInRefused):
+    """The person is no member of the tenant, and nobody but its owners makes them one."""
+
+
 class OwnSecondFactorMissing(TeamRefusal):
     """Somebody without a second factor cannot ask everybody for one."""
 

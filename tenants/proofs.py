@@ -1,4 +1,5 @@
-"""What this session has proven, and when: a password, a second factor.
+"""What this session has proven, and when: a password, a second factor, an identity at a provider of
+single sign-on.
 
 django-allauth notes each proof in the session with its method and the second it was given. A proof
 that is given later than the sign-in counts only beside a token of its own, which the browser has in
@@ -27,6 +28,7 @@ from tenants.models import User
 
 TOKEN_FIELD = "proof-token"  # noqa: S105  # the name of a field
 _FACTOR, _PASSWORD = "mfa", "password"  # allauth's names of methods
+_SSO = "sso"  # ours
 _TOKEN_LENGTH = 43  # of letters and digits: 256 bits
 _TOKEN = re.compile(rf"[A-Za-z0-9]{{{_TOKEN_LENGTH}}}")
 _DIGEST = "token"  # in a proof: of the token that it counts with
@@ -34,12 +36,19 @@ _DIGEST = "token"  # in a proof: of the token that it counts with
 
 def has_factor(request: HttpRequest) -> bool:
     """Whether a second factor was proven in this session, at sign-in or since. No query."""
-    return any(proof["method"] == _FACTOR for proof in _of(request))
+    return any(proof["method"] == _FACTOR or proof.get("has_factor") for proof in _of(request))
+
+
+def connection_of(request: HttpRequest) -> str | None:
+    """The id of the connection of single sign-on that this session began with, if it did. No
+    query."""
+    return next((proof["connection"] for proof in _of(request) if proof["method"] == _SSO), None)
 
 
 def is_recent(request: HttpRequest, *, now: datetime) -> bool:
     """Whether the person proved within the last STEP_UP_MINUTES who they are: with a second factor,
-    or with the password if they have no factor. Takes a query only in a session without a factor.
+    or with the password or at their provider if they have no factor of ours. Takes a query only in
+    a session without a factor.
     """
     earliest = (now - timedelta(minutes=settings.STEP_UP_MINUTES)).timestamp()
     tokens = _tokens(request)
@@ -50,7 +59,8 @@ def is_recent(request: HttpRequest, *, now: datetime) -> bool:
     }
     if _FACTOR in recent:
         return True
-    return _PASSWORD in recent and not second_factor.is_set_up(user_id=str(request.user.pk))
+    is_known = not recent.isdisjoint((_PASSWORD, _SSO))
+    return is_known and not second_factor.is_set_up(user_id=str(request.user.pk))
 
 
 def new_token() -> str:
@@ -106,6 +116,33 @@ def password_chosen(request: HttpRequest, *, user: User) -> None:
     record_authentication(request, user, _PASSWORD)
 
 
+def came_from_provider(
+    request: HttpRequest,
+    *,
+    user: User,
+    connection_id: str,
+    has_factor: bool,
+    proven_at: float,
+    is_again: bool,
+) -> None:
+    """Note that a provider vouched for the person, who proved to it who they are at `proven_at`
+    (seconds since 1970). `is_again`: somebody who is signed in proved it once more, which counts
+    with a token (`bind`)."""
+    record_authentication(
+        request,
+        user,
+        _SSO,
+        type=f"{_SSO}:{connection_id}",
+        connection=connection_id,
+        has_factor=has_factor or None,
+    )
+    *before, last = _of_person(request, user)
+    at = min(last["at"], proven_at)
+    request.session[AUTHENTICATION_METHODS_SESSION_KEY] = [*before, {**last, "at": at}]
+    if is_again:
+        bind(request)
+
+
 def forget_removed(request: HttpRequest, *, user: User) -> None:
     """A factor was removed: what was proven with it counts no more. One query."""
     left = set(Authenticator.objects.filter(user_id=user.pk).values_list("pk", flat=True))
@@ -114,7 +151,11 @@ def forget_removed(request: HttpRequest, *, user: User) -> None:
 
 
 def _of(request: HttpRequest) -> list[dict[str, Any]]:
-    proofs: list[dict[str, Any]] = get_authentication_records(request, request.user)
+    return _of_person(request, request.user)
+
+
+def _of_person(request: HttpRequest, user: object) -> list[dict[str, Any]]:
+    proofs: list[dict[str, Any]] = get_authentication_records(request, user)
     return proofs
 
 

@@ -17,6 +17,8 @@ _NEVER = frozenset(
     {
         "account_emailconfirmation",
         "django_migrations",
+        "socialaccount_socialaccount",
+        "socialaccount_socialtoken",
     }
 )
 _ONLY_READ = frozenset(

@@ -74,6 +74,8 @@ _NEVER_AUDITED = frozenset(
         "django_migrations",
         "django_session",
         "mfa_authenticator",
+        "socialaccount_socialaccount",
+        "socialaccount_socialtoken",
         "tenants_invitation",
         "tenants_user_user_permissions",
         "usersessions_usersession",

@@ -109,6 +109,11 @@ _ELSEWHERE: Mapping[str, Rights] = {
     "account_emailaddress": Rights(delete=True),
     "account_emailconfirmation": Rights(delete=True),
     "mfa_authenticator": Rights(delete=True),
+    "socialaccount_socialaccount": Rights(delete=True),
+    # Connections of single sign-on are settings, and no token is kept (decision 0203): Django looks
+    # for tokens of an identity that it deletes.
+    "socialaccount_socialapp": NONE,
+    "socialaccount_socialtoken": Rights(insert=False, update=False, delete=True),
     "usersessions_usersession": Rights(delete=True),
 }
 
@@ -130,12 +135,14 @@ _OF_API: Mapping[str, Rights] = {
 
 
 def of_tables() -> dict[str, Rights]:
-    """The rights on every table of the installed apps, by its name in the database."""
+    """The rights on every table of the installed apps on which there are any, by its name in the
+    database."""
     known = apps.get_models(include_auto_created=True)
     found = {model._meta.db_table: of_model(model) for model in known}
     for name in _READ_BY_NOBODY:
         found[name] = found[name]._replace(read=columns_but(name, SECRETS[name]))
-    return {**found, **_ELSEWHERE}
+    every = {**found, **_ELSEWHERE}
+    return {name: rights for name, rights in every.items() if rights != NONE}
 
 
 def of_application() -> Needs:

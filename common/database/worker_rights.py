@@ -29,6 +29,8 @@ _NEVER = frozenset(
         "seals_seal",
         "seals_sealpublication",
         "seals_sealround",
+        "socialaccount_socialaccount",
+        "socialaccount_socialtoken",
         "tenants_user_user_permissions",
         "usersessions_usersession",
     }

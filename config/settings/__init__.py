@@ -22,6 +22,7 @@ from config.settings.pages import *
 from config.settings.postgresql import *
 from config.settings.purposes import *
 from config.settings.sessions import *
+from config.settings.single_sign_on import *
 from config.settings.staff import *
 from config.settings.valkey import *
 from config.settings.webhooks import *

@@ -18,6 +18,7 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",  # no provider of its own: ours is tenants.sso
     "allauth.usersessions",
     "csp",
     "django_filters",

@@ -1,4 +1,4 @@
-"""The form for a person's own name."""
+"""The forms for a person's own name, and for the address that leads to single sign-on."""
 
 from __future__ import annotations
 
@@ -15,4 +15,12 @@ class PersonForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
         help_text="Your teams see this name.",
         error_messages={"required": "Enter your name."},
+    )
+
+
+class WorkAddressForm(forms.Form):
+    email = forms.EmailField(
+        label="Work e-mail",
+        widget=forms.EmailInput(attrs={"autocomplete": "username"}),
+        error_messages={"required": "Enter your e-mail address."},
     )

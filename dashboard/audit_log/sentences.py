@@ -31,6 +31,8 @@ AREAS = {
 
 _SENTENCES: dict[str, str | tuple[str, ...]] = {
     "sign_in.succeeded": ("Signed in with {how}", "Signed in"),
+    "sign_in.linked": "Connected single sign-on by {kind}",
+    "sign_in.unlinked_by_support": "Disconnected {subject} from single sign-on by {kind}",
     "sign_in.failed": "Somebody tried to sign in as {subject}: wrong {how}",
     "proof.failed": "Somebody signed in as {subject} typed {wrong} when proving who they are",
     "second_factor.added": "Added {kind} to sign in",
@@ -50,8 +52,14 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
     "password.reset": "Reset their password by e-mail",
     "session.ended": "Signed out a browser at {kind}",
     "user.renamed": "Changed their name to {kind}",
-    "member.added": "Added {email} as {role}",
-    "member.role_changed": "Made {email} {role}",
+    "member.added": (
+        "Added {email} as {role}, by single sign-on with {connection}",
+        "Added {email} as {role}",
+    ),
+    "member.role_changed": (
+        "Made {email} {role}, by single sign-on with {connection}",
+        "Made {email} {role}",
+    ),
     "member.removed": "Removed {email}, who was {role}",
     "member.notices_chosen": "Changed which e-mails they get: {notices}",
     "file.downloaded": "Downloaded {download}",
@@ -314,10 +322,16 @@ class _Words(dict[str, str]):
         if name == "role" and value in Role.values:
             return Role(value).label.lower()
         if name in ("how", "kind"):
-            return " and ".join(_FACTORS.get(part, part) for part in str(value).split(" + "))
+            return " and ".join(_factor(part) for part in str(value).split(" + "))
         if name in ("since", "until"):
             return str(value)[: len("2026-11-20")]
         return format_cents(int(value)) if name == "amount" else str(value)
+
+
+def _factor(name: str) -> str:
+    """Of single sign-on, by which connection."""
+    method, _, connection = name.partition(":")
+    return f"single sign-on ({connection})" if method == "sso" else _FACTORS.get(name, name)
 
 
 def _wrong(details: Mapping[str, Any]) -> str:

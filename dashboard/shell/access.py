@@ -32,6 +32,8 @@ from tenants import actors, proofs, second_factor, selectors
 from tenants.errors import ProofNeeded
 from tenants.models import Membership, Role, Tenant, TenantStatus, User
 from tenants.services import downloads
+from tenants.sso import reach
+from tenants.sso.connections import Connection
 
 # The roles that may add money and bank accounts.
 MONEY = (Role.OWNER, Role.MEMBER)
@@ -93,6 +95,7 @@ class PageRequest(PersonRequest):
 
     htmx: HtmxDetails
     access: TenantAccess
+    needed_connection: Connection | None  # of single sign-on, where there is no `access`
     is_proven: bool  # in a `tenant_form`: it raised ProofNeeded, and there is a recent proof
 
 
@@ -307,8 +310,10 @@ def _access_of(request: PageRequest) -> TenantAccess | None:
     if view := staff_view.current(request, now=utc_now()):
         tenant = selectors.tenant(view.tenant_id)
         return TenantAccess(tenant=tenant, role=Role.OWNER, memberships=(), viewed_until=view.until)
-    memberships = tuple(selectors.memberships(user_id=request.user.pk))
+    every = tuple(selectors.memberships(user_id=request.user.pk))
+    memberships = reach.tenants_of(request, every)
     if not memberships:
+        request.needed_connection = reach.needed(request, every)
         return None
     chosen = request.session.get(_SESSION_KEY)
     current = next((m for m in memberships if m.tenant_id == chosen), memberships[0])
@@ -344,6 +349,9 @@ def _to_login(request: PageRequest) -> HttpResponse:
 
 
 def _without_tenant(request: PageRequest) -> HttpResponse | HttpResponseRedirect:
+    if request.needed_connection is not None:
+        values = {"connection": request.needed_connection, "next": request.get_full_path()}
+        return render(request, "dashboard/shell/sso_needed.html", values, status=403)
     if request.user.is_staff:
         return redirect("admin:index")
     return render(request, "dashboard/shell/no_tenant.html", status=403)

@@ -12,19 +12,25 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from allauth.account.decorators import reauthentication_required
 from allauth.account.forms import ReauthenticateForm as PasswordForm
 from allauth.account.internal.flows.reauthentication import reauthenticate_by_password
 from allauth.mfa.webauthn.forms import ReauthenticateWebAuthnForm as PasskeyForm
 from allauth.mfa.webauthn.internal import auth as passkeys
 from django import forms
+from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 
 from common.clock import utc_now
 from common.database import job_doors
 from tenants import proofs, second_factor
 from tenants.second_factor_forms import ReauthenticateForm as CodeForm
+from tenants.sso import reach
+from tenants.sso.connections import Connection
 
 _READING = ("GET", "HEAD", "OPTIONS")
 _PREFIX = "proof"
@@ -69,6 +75,34 @@ def needs_proof(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
     return proven
 
 
+def needs_recent_proof(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A page that is shown to somebody who proved recently who they are: who proves it at a
+    provider of single sign-on is sent there."""
+    by_own_proof = reauthentication_required(view)
+
+    @functools.wraps(view)
+    def proven(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        with job_doors.outside():
+            connection = _connection(request)
+            is_stale = connection is not None and not proofs.is_recent(request, now=utc_now())
+        if connection is not None and is_stale:
+            asked = urlencode({"again": "", REDIRECT_FIELD_NAME: request.get_full_path()})
+            return redirect(f"{reverse('sso_start', args=[connection.id])}?{asked}")
+        answer: HttpResponseBase = by_own_proof(request, *args, **kwargs)
+        return answer
+
+    return proven
+
+
+def _connection(request: HttpRequest) -> Connection | None:
+    """Where the person proves it: at the provider that this session began at, if they have no
+    second factor of ours. One query at most."""
+    connection = reach.of_session(request)
+    if connection is None or second_factor.is_set_up(user_id=str(request.user.pk)):
+        return None
+    return connection
+
+
 def keep_from_reports(request: HttpRequest) -> None:
     """Leave the proof out of reports of errors, beside what the view keeps from them by Django's
     `sensitive_post_parameters`, which knows one list."""
@@ -79,7 +113,7 @@ def keep_from_reports(request: HttpRequest) -> None:
 
 def _forms(request: HttpRequest) -> dict[str, forms.Form]:
     """By their field, the ways in which this person can prove it: the password for who has no
-    second factor."""
+    second factor, and none for who proves it at a provider."""
     user, types = request.user, second_factor.types_of(user_id=str(request.user.pk))
     values: dict[str, Any] = {"user": user, "prefix": _PREFIX}
     ways: dict[str, type[forms.Form]] = {}
@@ -89,7 +123,7 @@ def _forms(request: HttpRequest) -> dict[str, forms.Form]:
         ways["credential"] = PasskeyForm
     if "recovery_codes" in types:  # few, and for who lost the other: the last to be asked for
         ways.setdefault("code", CodeForm)
-    if not ways:
+    if not ways and reach.of_session(request) is None:
         ways["password"] = PasswordForm
     return {
         field: way(data=request.POST if f"{_PREFIX}-{field}" in request.POST else None, **values)
@@ -115,6 +149,7 @@ def _carried(request: HttpRequest) -> QueryDict:
 def _page(request: HttpRequest, ways: dict[str, forms.Form]) -> HttpResponse:
     values = {
         "ways": ways,
+        "connection": None if ways else reach.of_session(request),
         "fields": [
             (name, value)
             for name, values in request.POST.lists()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
 from django import forms
 from django.contrib import admin
@@ -29,6 +30,8 @@ admin.site.unregister(EmailAddress)
 # Secrets and sessions of people are not shown, and nobody edits them.
 admin.site.unregister(Authenticator)
 admin.site.unregister(UserSession)
+# Connections of single sign-on are settings, and of a provider's words only who somebody is stays.
+admin.site.unregister((SocialAccount, SocialApp, SocialToken))
 
 
 _POWER = ("is_staff", "is_superuser", "groups")

@@ -9,10 +9,10 @@ from django.db import transaction
 
 from common.errors import NotFound
 from common.ids import is_id
-from tenants import access_mails, new_approvers, second_factor, selectors
-from tenants.actors import Actor
-from tenants.errors import OwnSecondFactorMissing
-from tenants.models import ActorType, Membership, Role, Tenant
+from tenants import access_mails, actors, new_approvers, second_factor, selectors
+from tenants.actors import SYSTEM, Actor
+from tenants.errors import NotAMember, OwnSecondFactorMissing
+from tenants.models import ActorType, Membership, Role, Tenant, User
 from tenants.services import audit, leaving
 from tenants.services.leaving import Ended
 from tenants.signals import Leaving
@@ -35,23 +35,9 @@ def change_role(
     if membership.role == role:
         return membership
     leaving.require_other_owner(membership)
-    before, ended = membership.role, None
-    if role != Role.OWNER:
-        ended = leaving.settle(
-            membership,
-            Leaving.DEMOTED,
-            taken_over=take_over,
-            canceled=cancel,
-            actor=actor,
-            now=now,
-        )
-    new_approvers.give_role(membership, role, actor=actor, now=now)
-    access_mails.tell_of_member(
-        membership, before=before, ended=ended.facts if ended else {}, by=actor, now=now
+    return _give_role(
+        membership, role, giver=actor, actor=actor, now=now, take_over=take_over, cancel=cancel
     )
-    membership.save(update_fields=["role", "approves_from"])
-    _audit(membership, selectors.ROLE_CHANGED, actor, now, {"role": str(role), "before": before})
-    return membership
 
 
 @transaction.atomic
@@ -85,6 +71,44 @@ def remove(
     access_mails.tell_of_removal(membership, ended=ended.facts, by=actor, now=now)
     Membership.objects.filter(pk=membership.pk).delete()
     return ended
+
+
+@transaction.atomic
+def follow_provider(
+    *, tenant_id: str, user: User, role: Role | None, connection: str, now: datetime
+) -> Membership:
+    """Give the person the role that their provider of single sign-on says; None: it says nothing
+    about roles. An owner stays one, and nobody becomes one here; who approves from now on waits as
+    others do (`new_approvers`).
+
+    Raises NotAMember for somebody who is no member, where the provider says no role or who was
+    removed: what owners decided, no provider takes back.
+    """
+    tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+    known = Membership.objects.filter(tenant=tenant, user=user).select_related("tenant", "user")
+    membership = known.defer("user__password").first()
+    if membership is None:
+        return _join(tenant, user, role, connection, now)
+    if role is None or membership.role in (role, Role.OWNER):
+        return membership
+    return _give_role(
+        membership, role, giver=actors.user(user.pk), actor=SYSTEM, now=now, through=connection
+    )
+
+
+def _join(
+    tenant: Tenant, user: User, role: Role | None, connection: str, now: datetime
+) -> Membership:
+    """A new member, in the caller's transaction, which has locked the tenant. Raises NotAMember."""
+    if role is None or selectors.has_left(tenant_id=tenant.pk, email=user.email):
+        raise NotAMember(f"Ask an owner of {tenant.name} to invite you.")
+    membership = Membership(tenant=tenant, user=user)
+    new_approvers.give_role(membership, role, actor=actors.user(user.pk), now=now)
+    membership.save()
+    details = {"role": str(role), **_named(connection)}
+    _audit(membership, "member.added", SYSTEM, now, details)
+    access_mails.tell_of_member(membership, by=actors.user(user.pk), through=connection, now=now)
+    return membership
 
 
 def hold(*, tenant_id: str, email: str) -> None:
@@ -121,6 +145,48 @@ def require_second_factor(*, tenant_id: str, required: bool, actor: Actor, now: 
             now=now,
         )
         access_mails.tell_of_second_factor(tenant_id, required=required, by=actor, now=now)
+
+
+def _give_role(
+    membership: Membership,
+    role: Role,
+    *,
+    giver: Actor,
+    actor: Actor,
+    now: datetime,
+    take_over: Collection[str] = (),
+    cancel: Collection[str] = (),
+    through: str = "",
+) -> Membership:
+    """Another role for a member, in the caller's transaction, which has locked the tenant.
+    `through` names the connection of single sign-on that said so."""
+    before, ended = membership.role, None
+    if role != Role.OWNER:
+        ended = leaving.settle(
+            membership,
+            Leaving.DEMOTED,
+            taken_over=take_over,
+            canceled=cancel,
+            actor=actor,
+            now=now,
+        )
+    new_approvers.give_role(membership, role, actor=giver, now=now)
+    access_mails.tell_of_member(
+        membership,
+        before=before,
+        ended=ended.facts if ended else {},
+        by=giver,
+        through=through,
+        now=now,
+    )
+    membership.save(update_fields=["role", "approves_from"])
+    details = {"role": str(role), "before": before, **_named(through)}
+    _audit(membership, selectors.ROLE_CHANGED, actor, now, details)
+    return membership
+
+
+def _named(connection: str) -> dict[str, object]:
+    return {"connection": connection} if connection else {}
 
 
 def _locked(tenant_id: str, membership_id: str, actor: Actor) -> Membership:

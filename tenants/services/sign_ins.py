@@ -65,6 +65,11 @@ def renamed_by_support(
     _record(user_id, "user.renamed_by_support", actor, {"before": before, "name": after}, now)
 
 
+def unlinked_by_support(*, user_id: str, connection: str, now: datetime) -> None:
+    """Operators forgot as whom a provider of single sign-on knows the person."""
+    _record(user_id, "sign_in.unlinked_by_support", actors.SYSTEM, {"kind": connection}, now)
+
+
 def reset_by_support(*, user_id: str, now: datetime) -> None:
     """Staff removed the second factor at the person's own request. Only staff read why."""
     _record(user_id, "second_factor.reset_by_support", actors.SYSTEM, {}, now)

@@ -306,6 +306,7 @@ JUDGED: dict[str, list[tuple[str, dict[str, str], str]] | Why] = {
     ],
     # It reaches nothing but WEBHOOK_ALLOWED_NETWORKS.
     "WEBHOOK_ALLOW_HTTP": Why.NO_DANGER,
+    "SINGLE_SIGN_ON_FILE": refused("SINGLE_SIGN_ON_FILE cannot be read", "no-such-file"),
     "PLAID_CLIENT_ID": Why.OF_OTHERS,
     "PLAID_SECRET": refused(
         "PLAID_SECRET and SEAL_KEYS are made of one secret", key("seals"), PLAID_CLIENT_ID="x"

@@ -344,6 +344,7 @@ EXEMPT = {
     "account_email": "is behind the next line",
     "accounts/email/": "is not offered: 404",
     "account_email_verification_sent": "reads",
+    "sso_find": "reads",
     "account_confirm_email": "nobody's address is asked about, so that no key opens it",
     "account_confirm_login_code": "codes by mail are not offered",
     "confirm/<str:token>": "is the page with a slash at its end",

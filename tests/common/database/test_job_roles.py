@@ -30,6 +30,8 @@ NEVER_AUDITED = {
     "django_migrations",
     "django_session",
     "mfa_authenticator",
+    "socialaccount_socialaccount",
+    "socialaccount_socialtoken",
     "tenants_invitation",
     "tenants_user_user_permissions",
     "usersessions_usersession",
@@ -49,6 +51,8 @@ NEVER_OF_WORKERS = {
     "seals_seal",
     "seals_sealpublication",
     "seals_sealround",
+    "socialaccount_socialaccount",
+    "socialaccount_socialtoken",
     "tenants_user_user_permissions",
     "usersessions_usersession",
 }
@@ -75,7 +79,12 @@ ONLY_READ_BY_WORKERS = [
     "tenants_switch",
     "tenants_user_groups",
 ]
-NEVER_OF_THE_DESK = {"account_emailconfirmation", "django_migrations"}
+NEVER_OF_THE_DESK = {
+    "account_emailconfirmation",
+    "django_migrations",
+    "socialaccount_socialaccount",
+    "socialaccount_socialtoken",
+}
 ONLY_READ_BY_THE_DESK = [
     "api_apirequest",
     "api_idempotencyrecord",

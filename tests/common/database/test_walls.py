@@ -68,6 +68,9 @@ OF_NO_TENANT = {
     "seals_sealround",
     "tenants_user_groups",
     "tenants_user_user_permissions",
+    "socialaccount_socialaccount",
+    "socialaccount_socialapp",
+    "socialaccount_socialtoken",
     "usersessions_usersession",
     "webhooks_dispatcherheartbeat",
 }

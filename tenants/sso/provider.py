@@ -1,0 +1,119 @@
+"""django-allauth's OpenID Connect provider, made from a connection and with less leeway.
+
+allauth takes the issuer that the provider names and, from the token endpoint, whatever ID token
+comes. Here the issuer is the connection's own, every endpoint is on a host that operators named,
+and `id_tokens` judges the token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialApp
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.conf import settings
+from django.core.cache import cache
+from django.http import HttpRequest
+from django.urls import reverse
+
+from tenants.sso import exchanges, transport
+from tenants.sso.connections import Connection
+
+_DISCOVERY = "/.well-known/openid-configuration"
+_ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+_KNOWN_SECONDS = 300
+
+
+class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # no types
+    """What django-allauth asks us for."""
+
+    def get_requests_session(self) -> transport.Session:
+        return transport.Session()
+
+
+class Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
+    """How to reach the provider of one connection."""
+
+    def __init__(self, request: HttpRequest, connection: Connection) -> None:
+        super().__init__(request, connection.id)
+        self._connection = connection
+
+    def get_provider(self) -> Provider:
+        return Provider(self.request, self._connection)
+
+    @property
+    def openid_config(self) -> Mapping[str, Any]:
+        return metadata(self._connection)
+
+    def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
+        return callback_url(self._connection)
+
+
+class Provider(OpenIDConnectProvider):  # type: ignore[misc]
+    """Of one connection. What a browser is sent away with stays in its session."""
+
+    pkce_enabled_default = True
+
+    def __init__(self, request: HttpRequest, connection: Connection) -> None:
+        self.connection = connection
+        super().__init__(
+            request,
+            SocialApp(
+                provider=self.id,
+                provider_id=connection.id,
+                name=connection.name,
+                client_id=connection.client_id,
+                secret=connection.client_secret,
+                settings={"server_url": connection.issuer},
+            ),
+        )
+
+    def get_oauth2_adapter(self, request: HttpRequest) -> Adapter:
+        return Adapter(request, self.connection)
+
+    def stash_redirect_state(
+        self,
+        request: HttpRequest,
+        process: str,
+        next_url: str | None = None,
+        data: exchanges.Asked | None = None,
+        state_id: str | None = None,
+        **values: Any,
+    ) -> str:
+        return exchanges.begin(
+            request.session,
+            self.connection,
+            asked=data or exchanges.Asked(),
+            verifier=values["pkce_code_verifier"],
+        )
+
+
+def callback_url(connection: Connection) -> str:
+    """Where the provider sends browsers back to: our own address, whatever Host a request had."""
+    return settings.BASE_URL + reverse("sso_callback", args=[connection.id])
+
+
+def metadata(connection: Connection) -> Mapping[str, Any]:
+    """What the provider says of itself, at most five minutes old. Raises
+    requests.RequestException."""
+    key = f"sso:{connection.id}:{connection.issuer}"
+    known: Mapping[str, Any] | None = cache.get(key)
+    if known is None:
+        known = _checked(
+            connection, transport.get_object(connection.issuer.rstrip("/") + _DISCOVERY)
+        )
+        cache.set(key, known, timeout=_KNOWN_SECONDS)
+    return known
+
+
+def _checked(connection: Connection, found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Raises ProviderAway for another issuer, or an endpoint on a host that nobody named."""
+    if found.get("issuer") != connection.issuer:
+        raise transport.ProviderAway("names another issuer")
+    for name in _ENDPOINTS:
+        if not transport.is_of(connection, found.get(name)):
+            raise transport.ProviderAway(f"has its {name} on a host that is not in the connection")
+    return found
