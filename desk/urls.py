@@ -9,6 +9,7 @@ from desk.entries import views as entries
 from desk.exceptions import views as exceptions
 from desk.files import views as files
 from desk.find import views as find
+from desk.items import views as items
 from desk.ledger import views as ledger
 from desk.proposals import views as proposals
 from desk.queues import views as queues
@@ -49,6 +50,9 @@ urlpatterns = [
     path("entries/<str:instruction_id>/reverse/", entries.reverse_entry, name="entry_reverse"),
     path("reversals/<str:reversal_id>/", entries.decide_reversal, name="reversal"),
     path("find/", find.find, name="find"),
+    path("items/<slug:kind>/<str:subject_id>/", items.item, name="item"),
+    path("items/<slug:kind>/<str:subject_id>/note/", items.write_note, name="item_note"),
+    path("items/<slug:kind>/<str:subject_id>/assign/", items.assign, name="item_assign"),
     path("funding/<str:funding_id>/", transfers.funding, name="funding"),
     path("payments/<str:payment_id>/", transfers.payment, name="payment"),
     path("ledger/", ledger.ledger, name="ledger"),

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from common.database import rights
 from common.database.rights import NONE, READ_ONLY, Needs, Rights
 
-# How people prove who they are, what packages keep, and what the audit alone writes or reads.
+# How people prove who they are, what packages keep, what staff note of their work, and what the
+# audit alone writes or reads.
 _NEVER = frozenset(
     {
         "account_emailaddress",
@@ -21,6 +22,8 @@ _NEVER = frozenset(
         "balance_closed_month_total",
         "balance_full_proof",
         "balance_ledger_check",
+        "desk_assignment",
+        "desk_itemnote",
         "django_admin_log",
         "django_migrations",
         "django_session",

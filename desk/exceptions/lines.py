@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from types import MappingProxyType
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
@@ -13,8 +14,13 @@ from common.days import start_of
 from common.engine.lookups import one_of
 from desk.entries.page import meaning
 from desk.exceptions import codes
+from desk.items import assigning
+from desk.items.narrowing import ALL, Narrowing, Whose
+from desk.items.subjects import Subject
+from desk.models import ItemKind
 from desk.proposals import lines as proposals
 from desk.rails import stuck
+from funding.models import FundingTransaction
 from networks.ach import bank_clock
 from networks.ach.inbound import deadlines, hearing, lines
 from networks.ach.models import (
@@ -37,6 +43,7 @@ from networks.ach.states import (
 )
 from networks.ach.terms import AckFormat
 from networks.base import CorrectionOutcome
+from payments.models import Payment
 
 SHOWN = 50
 PAGES_MAX = 10
@@ -56,19 +63,25 @@ _CONFIRM = "Another person than who wrote it down confirms or rejects it"
 _CONFIRM_OR_SILENCE = f"{_CONFIRM}; until then the bank's silence does not count as acceptance"
 _RESOLVE = "Look at it, then resolve it"
 _APPLY = "Apply it, or refuse it with C61 to C69"
+_TRANSFERS: Mapping[ItemKind, type[FundingTransaction] | type[Payment]] = MappingProxyType(
+    {ItemKind.FUNDING: FundingTransaction, ItemKind.PAYMENT: Payment}
+)
 
 
 @dataclass(frozen=True)
 class ExceptionLine:
-    """One thing to decide. `deadline` None: there is none. `seconds` are until it, below zero when
-    it has passed. `day` is the banks' day that it ends, if it is one."""
+    """One thing to decide. `subject` is the item that `href` leads to, and `age` how long it has
+    waited, in seconds. `deadline` None: there is none. `seconds` are until it, below zero when it
+    has passed. `day` is the banks' day that it ends, if it is one."""
 
+    subject: Subject
     title: str
     detail: str
     amount: int | None
     rail: str
     href: str
     to_do: str
+    age: int
     deadline: datetime | None
     seconds: int
     day: date | None
@@ -88,28 +101,47 @@ class ExceptionList:
     page: int
     has_more: bool
 
+    @property
+    def subjects(self) -> list[Subject]:
+        return [line.subject for line in self.lines]
 
-def exceptions(*, page: int, now: datetime) -> ExceptionList:
-    """One page of the list. Fifteen queries; none reads more than the pages up to this."""
-    most = SHOWN * page + 1
-    found = [
-        *_records(now, most),
-        *_files(now, most),
-        *_unanswered(now, most),
-        *_spoken(now, most),
-        *_reversals(now, most),
-        *_undecided(now, most),
-        *_stopped(now),
-        *_stuck(now, most),
-        *_held(now, most),
-        *_proposed(now, most),
-        *_lines(now),
-        *_not_final(now),
-    ]
+
+def exceptions(*, page: int, now: datetime, only: Narrowing = ALL) -> ExceptionList:
+    """One page of the list. Fifteen queries, up to twenty of a narrowed list; none reads more than
+    the pages up to this."""
+    found = _found(now, SHOWN * page + 1, only)
     far = now + timedelta(days=36_500)
     found.sort(key=lambda line: (line.deadline or far, line.title, line.href))
     shown = found[SHOWN * (page - 1) : SHOWN * page]
     return ExceptionList(shown, page, len(found) > SHOWN * page and page < PAGES_MAX)
+
+
+def assigned(user_id: str, *, now: datetime) -> int:
+    """How many items this person has to work on, up to what their list shows. One query if they
+    have never had one."""
+    if not assigning.of_person(user_id, kinds=list(ItemKind), most=1):
+        return 0
+    found = _found(now, SHOWN * PAGES_MAX, Narrowing(Whose.MINE, user_id))
+    return len({line.subject for line in found})
+
+
+def _found(now: datetime, most: int, only: Narrowing) -> list[ExceptionLine]:
+    """Up to `most` of each kind, in no order."""
+    return [
+        *_records(now, most, only),
+        *_files(now, most, only),
+        *_unanswered(now, most, only),
+        *_spoken(now, most, only),
+        *_reversals(now, most, only),
+        *_undecided(now, most, only),
+        *_stopped(now, only),
+        *_stuck(now, most, only),
+        *_held(now, most, only),
+        *_proposed(now, most, only),
+        *_lines(now, only),
+        *_not_final(now, only),
+        *_transfers(now, most, only),
+    ]
 
 
 def counted(*, now: datetime) -> tuple[int, int]:
@@ -170,8 +202,8 @@ def applicable(records: Collection[int]) -> set[int]:
     return set(found.values_list("record_id", flat=True))
 
 
-def _records(now: datetime, most: int) -> Iterator[ExceptionLine]:
-    rows = InRecord.objects.order_by("due_on", "pk")
+def _records(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]:
+    rows = only.of(ItemKind.RECORD, InRecord.objects.order_by("due_on", "pk"))
     late = rows.filter(~Q(status=RecordStatus.REVIEW), may_dishonor=True)[:most]
     waiting = list(rows.filter(status=RecordStatus.REVIEW)[:most])
     possible = applicable([row.pk for row in waiting if row.kind == RecordKind.NOC])
@@ -179,6 +211,8 @@ def _records(now: datetime, most: int) -> Iterator[ExceptionLine]:
         is_open = row.status == RecordStatus.REVIEW
         title = record_title(row)
         yield _line(
+            Subject(ItemKind.RECORD, str(row.pk)),
+            row.received_at,
             title if is_open or row.note else f"Late: {title}",
             _detail(row),
             row.amount or None,
@@ -197,11 +231,13 @@ def _detail(record: InRecord) -> str:
     return codes.in_words(record.note) or late
 
 
-def _files(now: datetime, most: int) -> Iterator[ExceptionLine]:
+def _files(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]:
     waiting = InFile.objects.filter(status=InFileStatus.REVIEW).order_by("received_at", "pk")
-    for row in waiting[:most]:
+    for row in only.of(ItemKind.BANK_FILE, waiting)[:most]:
         first = row.faults[0] if row.faults else {}
         yield _line(
+            Subject(ItemKind.BANK_FILE, row.pk),
+            row.received_at,
             f"File set aside: {row.name}",
             str(first.get("detail") or InFolder(row.folder).label),
             None,
@@ -228,9 +264,11 @@ def _proposed_answers() -> QuerySet[SpokenAnswer]:
     return open_ones.order_by("proposed_at", "pk")
 
 
-def _unanswered(now: datetime, most: int) -> Iterator[ExceptionLine]:
-    for row in _overdue(now)[:most]:
+def _unanswered(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]:
+    for row in only.of(ItemKind.FILE, _overdue(now))[:most]:
         yield _line(
+            Subject(ItemKind.FILE, row.pk),
+            row.acknowledgment_due_at,
             f"No acknowledgment: {row}",
             "The bank has not said whether it took the file",
             row.debit_total + row.credit_total,
@@ -242,11 +280,14 @@ def _unanswered(now: datetime, most: int) -> Iterator[ExceptionLine]:
         )
 
 
-def _spoken(now: datetime, most: int) -> Iterator[ExceptionLine]:
-    for answer in _proposed_answers().select_related("file", "file__version")[:most]:
+def _spoken(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]:
+    waiting = only.of(ItemKind.ANSWER, _proposed_answers())
+    for answer in waiting.select_related("file", "file__version")[:most]:
         row = answer.file
         is_silent = row.version.terms.get("ack_format") == AckFormat.NONE
         yield _line(
+            Subject(ItemKind.ANSWER, answer.pk),
+            answer.proposed_at,
             f"Answer by telephone: {row}",
             f"{answer.get_verdict_display()}, says {answer.said_by}",
             row.debit_total + row.credit_total,
@@ -258,10 +299,13 @@ def _spoken(now: datetime, most: int) -> Iterator[ExceptionLine]:
         )
 
 
-def _reversals(now: datetime, most: int) -> Iterator[ExceptionLine]:
+def _reversals(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]:
     proposed = AchReversal.objects.filter(status=ReversalStatus.PROPOSED).select_related("entry")
-    for row in proposed.order_by("discovered_at", "pk")[:most]:
+    rows = only.of(ItemKind.REVERSAL, proposed)
+    for row in rows.order_by("discovered_at", "pk")[:most]:
         yield _line(
+            Subject(ItemKind.REVERSAL, row.pk),
+            row.proposed_at,
             f"Reversal: {row.get_reason_display()}",
             row.note,
             row.entry.amount,
@@ -273,9 +317,11 @@ def _reversals(now: datetime, most: int) -> Iterator[ExceptionLine]:
         )
 
 
-def _proposed(now: datetime, most: int) -> Iterator[ExceptionLine]:
-    for row in proposals.open_ones()[:most]:
+def _proposed(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]:
+    for row in only.of(ItemKind.PROPOSAL, proposals.open_ones())[:most]:
         yield _line(
+            Subject(ItemKind.PROPOSAL, row.pk),
+            row.proposed_at,
             f"For a second person: {row.get_kind_display()}",
             row.reason,
             None,
@@ -293,9 +339,12 @@ def _left_to_a_person() -> QuerySet[Correction]:
     return found.order_by("due_on", "pk")
 
 
-def _undecided(now: datetime, most: int) -> Iterator[ExceptionLine]:
-    for row in _left_to_a_person().select_related("record")[:most]:
+def _undecided(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]:
+    left = only.of(ItemKind.RECORD, _left_to_a_person(), "record_id")
+    for row in left.select_related("record")[:most]:
         yield _line(
+            Subject(ItemKind.RECORD, str(row.record_id)),
+            row.outcome_at,
             f"Account not corrected: {record_title(row.record)}",
             row.outcome_note,
             None,
@@ -307,10 +356,13 @@ def _undecided(now: datetime, most: int) -> Iterator[ExceptionLine]:
         )
 
 
-def _stopped(now: datetime) -> Iterator[ExceptionLine]:
+def _stopped(now: datetime, only: Narrowing) -> Iterator[ExceptionLine]:
     stopped = Originator.objects.filter(debits_stopped_at__isnull=False, ended_at=None)
-    for row in stopped.order_by("debits_stopped_at")[:SHOWN]:
+    rows = only.of(ItemKind.ORIGINATOR, stopped)
+    for row in rows.order_by("debits_stopped_at")[:SHOWN]:
         yield _line(
+            Subject(ItemKind.ORIGINATOR, row.pk),
+            row.debits_stopped_at,
             f"Debits stopped: {row.company_name}",
             row.debits_stopped_why,
             None,
@@ -326,10 +378,12 @@ def _stuck_files() -> QuerySet[OutFile]:
     return OutFile.objects.filter(stuck_at__isnull=False).order_by("cutoff_at", "pk")
 
 
-def _stuck(now: datetime, most: int) -> Iterator[ExceptionLine]:
-    for row in _stuck_files()[:most]:
+def _stuck(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]:
+    for row in only.of(ItemKind.FILE, _stuck_files())[:most]:
         in_doubt = "Ask the bank whether it has the file, then say so"
         yield _line(
+            Subject(ItemKind.FILE, row.pk),
+            row.stuck_at,
             f"Not sent: {row}, {row.stuck_code}",
             stuck.advice(row.stuck_code),
             row.debit_total + row.credit_total,
@@ -347,10 +401,12 @@ def _held_files(now: datetime) -> QuerySet[OutFile]:
     return held.filter(~Q(faults=[]) | Q(cutoff_at__lte=now)).order_by("cutoff_at", "pk")
 
 
-def _held(now: datetime, most: int) -> Iterator[ExceptionLine]:
-    for row in _held_files(now)[:most]:
+def _held(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]:
+    for row in only.of(ItemKind.FILE, _held_files(now))[:most]:
         what = "Mend what its faults name and build it again, or take it apart"
         yield _line(
+            Subject(ItemKind.FILE, row.pk),
+            row.held_at,
             f"Held: {row}",
             row.held_why,
             row.debit_total + row.credit_total,
@@ -362,9 +418,11 @@ def _held(now: datetime, most: int) -> Iterator[ExceptionLine]:
         )
 
 
-def _lines(now: datetime) -> Iterator[ExceptionLine]:
-    for row in lines.in_trouble()[:SHOWN]:
+def _lines(now: datetime, only: Narrowing) -> Iterator[ExceptionLine]:
+    for row in only.of(ItemKind.RAIL, lines.in_trouble())[:SHOWN]:
         yield _line(
+            Subject(ItemKind.RAIL, row.rail_id),
+            row.trouble_since,
             f"Files of {row} are not fetched: {row.trouble}",
             stuck.advice(row.trouble),
             None,
@@ -376,9 +434,11 @@ def _lines(now: datetime) -> Iterator[ExceptionLine]:
         )
 
 
-def _not_final(now: datetime) -> Iterator[ExceptionLine]:
-    for each in hearing.kept(now=now):
+def _not_final(now: datetime, only: Narrowing) -> Iterator[ExceptionLine]:
+    for each in _kept(now, only):
         yield _line(
+            Subject(ItemKind.RAIL, each.rail),
+            each.since,
             f"Debits of {each.rail} are not final",
             f"{each.number:,} wait until what the bank has for us is fetched and read",
             each.amount,
@@ -390,7 +450,42 @@ def _not_final(now: datetime) -> Iterator[ExceptionLine]:
         )
 
 
+def _transfers(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]:
+    """Fundings and payments that the reader took, whatever becomes of them, until they are
+    released."""
+    if only.whose != Whose.MINE:
+        return
+    mine = assigning.of_person(only.me, kinds=list(_TRANSFERS), most=most)
+    for kind, model in _TRANSFERS.items():
+        ids = [subject.id for subject in mine if subject.kind == kind]
+        for row in model.objects.filter(one_of("pk", ids)).select_related("tenant"):
+            subject = Subject(kind, row.pk)
+            yield _line(
+                subject,
+                row.held_at or row.created_at,
+                f"{kind.label.capitalize()} of {row.tenant.name}",
+                f"Held: {row.hold_reason}" if row.held_at else row.get_status_display(),
+                row.amount,
+                row.network or "No rail yet",
+                reverse(f"desk:{kind.value}", args=[row.pk]),
+                "Release it here when nothing is left to do",
+                None,
+                now,
+            )
+
+
+def _kept(now: datetime, only: Narrowing) -> list[hearing.Kept]:
+    """Those of the rails that the list shows."""
+    found = {Subject(ItemKind.RAIL, each.rail): each for each in hearing.kept(now=now)}
+    if not found or only.whose == Whose.EVERYBODYS:
+        return list(found.values())
+    last = assigning.current(found)
+    return [each for rail, each in found.items() if only.keeps(assigning.whose(last.get(rail)))]
+
+
 def _line(
+    subject: Subject,
+    since: datetime | None,
     title: str,
     detail: str,
     amount: int | None,
@@ -400,8 +495,11 @@ def _line(
     due: datetime | date | None,
     now: datetime,
 ) -> ExceptionLine:
-    """`due` is a moment, or a day of the banks, to its end."""
+    """`since` is when it began to wait. `due` is a moment, or a day of the banks, to its end."""
     day = due if isinstance(due, date) and not isinstance(due, datetime) else None
     deadline = due if isinstance(due, datetime) else until(day)
     seconds = int((deadline - now).total_seconds()) if deadline else 0
-    return ExceptionLine(title, detail, amount, rail, href, what, deadline, seconds, day)
+    age = max(0, int((now - since).total_seconds())) if since else 0
+    return ExceptionLine(
+        subject, title, detail, amount, rail, href, what, age, deadline, seconds, day
+    )

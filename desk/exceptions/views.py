@@ -17,6 +17,8 @@ from desk.entries import page as entries
 from desk.exceptions import acts, codes, lines
 from desk.exceptions.acts import Action
 from desk.forms import ReasonForm
+from desk.items import people, standing
+from desk.items.narrowing import Narrowing, Whose
 from networks.ach.inbound import changes
 from networks.ach.models import (
     AchEntry,
@@ -39,13 +41,24 @@ CANDIDATES_SHOWN = 10
 @require_safe
 @desk_page(SEE)
 def exceptions(request: HttpRequest) -> HttpResponse:
-    """The one list."""
+    """The one list, or what of it is the reader's or nobody's."""
     now, number = utc_now(), request.GET.get("page", "1")
-    if number not in map(str, range(1, lines.PAGES_MAX + 1)):
+    whose = request.GET.get("whose", "")
+    if number not in map(str, range(1, lines.PAGES_MAX + 1)) or whose not in Whose.values:
         raise Http404
-    found = lines.exceptions(page=int(number), now=now)
+    me, able = str(request.user.pk), people.able()
+    only = Narrowing(Whose(whose), me, able.keys())
+    found = lines.exceptions(page=int(number), now=now, only=only)
+    standings = standing.of_items(found.subjects, me=me, able=able)
     return desk_render(
-        request, "desk/exceptions/list.html", title="Exceptions", found=found, now=now
+        request,
+        "desk/exceptions/list.html",
+        title="Exceptions",
+        found=found,
+        lines=[(line, standings[line.subject]) for line in found.lines],
+        whose=only.whose,
+        choices=Whose.choices,
+        now=now,
     )
 
 

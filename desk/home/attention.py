@@ -11,6 +11,7 @@ from django.urls import reverse
 from balance import proposals
 from balance.figures import Totals
 from desk.exceptions import lines as exceptions
+from desk.items.narrowing import Whose
 from desk.ledger.checks import CheckLine
 from desk.ledger.seals import SealLine
 from desk.queues.lines import QueueLine
@@ -47,6 +48,13 @@ class Attention:
     text: str
     action: str
     href: str
+
+
+def of_reader(user_id: str, *, now: datetime) -> Iterator[Attention]:
+    """What the reader has to work on."""
+    if count := exceptions.assigned(user_id, now=now):
+        href = f"{reverse('desk:exceptions')}?whose={Whose.MINE}"
+        yield Attention("info", f"Assigned to you: {count:,}.", "Show", href)
 
 
 def of_decisions() -> Iterator[Attention]:

@@ -22,6 +22,7 @@ from desk.home.attention import (
     of_decisions,
     of_ledger,
     of_queues,
+    of_reader,
     of_returns,
     of_seals,
 )
@@ -95,7 +96,9 @@ class Home:
 def callback(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Give unfold the values of the start page; it calls this when somebody opens the desk."""
     if request.user.has_perm(SEES_HOME):
-        context["home"] = home(now=utc_now())
+        now = utc_now()
+        context["own"] = list(of_reader(str(request.user.pk), now=now))
+        context["home"] = home(now=now)
     return context
 
 

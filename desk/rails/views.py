@@ -50,9 +50,14 @@ def rails(request: HttpRequest) -> HttpResponse:
 @desk_page(SEE)
 def rail(request: HttpRequest, name: str) -> HttpResponse:
     """One rail: its terms, who agreed to them, keys, stops, originators."""
-    page = lines.rail_page(acts.found_rail(name))
+    row = acts.found_rail(name)
     return desk_render(
-        request, "desk/rails/page.html", title=f"Rail {name}", rail=page, now=utc_now()
+        request,
+        "desk/rails/page.html",
+        title=f"Rail {name}",
+        row=row,
+        rail=lines.rail_page(row),
+        now=utc_now(),
     )
 
 

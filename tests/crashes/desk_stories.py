@@ -167,6 +167,12 @@ def access_of(world: World) -> Any:
     )
 
 
+def of_item(what: str, world: World, **fields: Any) -> Act:
+    """Of a funding."""
+    path = reverse(f"desk:item_{what}", args=["funding", world.funding().pk])
+    return send(world, path, **fields)
+
+
 def pending(world: World) -> Any:
     funding = world.funding()
     submission.submit_due(FUNDING, now=utc_now())
@@ -291,6 +297,8 @@ BEGINNINGS: dict[str, Begin] = {
     "tenants.user end_powers": lambda w: alone(
         "tenants_user", "end_powers", colleague(w), w, **WHY
     ),
+    "desk item_note": lambda w: of_item("note", w, text="Called them"),
+    "desk item_assign": lambda w: of_item("assign", w, to=colleague(w).email, seen=0),
     "tenants.accessproposal add": add(
         "tenants_accessproposal",
         kind="member",

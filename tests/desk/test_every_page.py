@@ -83,6 +83,9 @@ DESK = {
     "entry_take_out": _form(ENTRIES, "ach.hold_outfile"),
     "entry_reverse": _form(ENTRIES, "ach.propose_achreversal"),
     "reversal": _form(ENTRIES, "ach.approve_achreversal"),
+    "item": _seen("desk.view_itemnote"),  # and what opens the page of such an item
+    "item_note": _form("desk.view_itemnote", "desk.add_itemnote"),
+    "item_assign": _button("desk.view_itemnote", "desk.add_assignment"),
     "find": _seen(),  # each of its groups asks for the power of its list
     "funding": _seen("funding.view_fundingtransaction"),
     "payment": _seen("payments.view_payment"),

@@ -87,7 +87,7 @@ class TestList:
         InFile.objects.filter(pk=late.file_id).update(status="applied")
         take(["nothing of a file"])
 
-        with django_assert_max_num_queries(20):
+        with django_assert_max_num_queries(22):
             content = shown(desk)
 
         titles = [

@@ -77,6 +77,8 @@ SMALL = {
     "power_ends",
     "access",
     "access_ends",
+    "item_notes",
+    "item_assignments",
 }
 
 

@@ -55,6 +55,8 @@ OF_NO_TENANT = {
     "auth_group",
     "auth_group_permissions",
     "auth_permission",
+    "desk_assignment",
+    "desk_itemnote",
     "django_admin_log",
     "django_content_type",
     "django_migrations",
