@@ -21,16 +21,26 @@ from tests.builders import enter_as, make_member
 
 PHONE = ViewportSize(width=390, height=844)
 DESK = ViewportSize(width=1280, height=900)
-# Both schemes and both widths are tried; each scheme at each width only with `--nightly`.
-in_every_look = pytest.mark.parametrize(
-    ("scheme", "viewport"),
-    [
-        pytest.param("light", DESK, id="light-desk"),
-        pytest.param("dark", PHONE, id="dark-phone"),
-        pytest.param("light", PHONE, id="light-phone", marks=pytest.mark.nightly),
-        pytest.param("dark", DESK, id="dark-desk", marks=pytest.mark.nightly),
-    ],
-)
+_LOOKS = {
+    "light-desk": ("light", DESK),
+    "dark-phone": ("dark", PHONE),
+    "light-phone": ("light", PHONE),
+    "dark-desk": ("dark", DESK),
+}
+
+
+def in_looks(*by_day: str) -> pytest.MarkDecorator:
+    """Runs a test in these schemes at these widths, and in all of them only with `--nightly`."""
+    return pytest.mark.parametrize(
+        ("scheme", "viewport"),
+        [
+            pytest.param(*look, id=name, marks=[] if name in by_day else pytest.mark.nightly)
+            for name, look in _LOOKS.items()
+        ],
+    )
+
+
+in_every_look = in_looks("light-desk", "dark-phone")
 # What htmx says of a request that it or the browser called off: the page was left, or typed on in.
 CALLED_OFF = ("htmx:afterRequest", "htmx:sendAbort")
 # Nothing but the pages under test.
@@ -78,8 +88,8 @@ class Visitor:
     complaints: list[str] = field(default_factory=list)
 
     def goto(self, path: str) -> None:
+        """Open a page. When it has loaded, its scripts have run."""
         self.page.goto(self.address + path)
-        self.page.wait_for_load_state("networkidle")
 
     def sideways_scroll(self) -> int:
         width: int = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")

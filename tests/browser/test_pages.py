@@ -14,7 +14,7 @@ from payments.models import Recipient
 from payments.services import approval_settings, orders, recipients
 from tenants.actors import SYSTEM, staff
 from tests.balance.builders import fund, movement
-from tests.browser.conftest import PHONE, in_every_look
+from tests.browser.conftest import PHONE, in_every_look, in_looks
 from tests.builders import NOW, make_auto_funding, make_endpoint, make_funding, make_source
 from tests.funding.agreeing import agree
 from tests.funding.builders import top_up
@@ -149,11 +149,12 @@ def looked_at(visitor, paths):
     return wrong
 
 
-@in_every_look
 class TestNothingIsWrong:
+    @in_every_look
     def test_with_public_pages(self, visit, scheme, viewport):
         assert looked_at(visit(scheme=scheme, viewport=viewport), PUBLIC) == {}
 
+    @in_every_look
     def test_with_pages_of_a_busy_tenant(self, visit, dana, acme, busy_acme, scheme, viewport):
         revoked = make_source(acme, account_number="10007")
         sources.note_return(source=revoked, return_code="R07", now=NOW)
@@ -170,6 +171,7 @@ class TestNothingIsWrong:
 
         assert looked_at(visit(dana, scheme=scheme, viewport=viewport), paths) == {}
 
+    @in_looks("dark-phone")  # the same pages with less on them
     def test_with_pages_of_a_new_tenant(self, visit, dana, scheme, viewport):
         assert looked_at(visit(dana, scheme=scheme, viewport=viewport), SIGNED_IN) == {}
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from dashboard.developers.docs.reference.pages import NOTICES, PAGES
 from tenants import key_text
 from tenants.models import Mode
-from tests.browser.conftest import DESK, PHONE, in_every_look
+from tests.browser.conftest import DESK, PHONE, in_every_look, in_looks
 from tests.browser.test_pages import looked_at
 from tests.builders import make_key, make_source
 
@@ -234,9 +234,9 @@ def test_no_copy_button_covers_code(visit, viewport):
         assert visitor.page.evaluate(COVERED) == [], path
 
 
-@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
-def test_nothing_is_wrong_with_all_of_it_open(visit, viewport):
-    visitor = visit(viewport=viewport)
+@in_looks("light-phone")
+def test_nothing_is_wrong_with_all_of_it_open(visit, scheme, viewport):
+    visitor = visit(scheme=scheme, viewport=viewport)
     wrong = {}
     for path in PATHS:
         visitor.goto(path)
