@@ -223,6 +223,16 @@ class TestAskingAgain:
         assert OutgoingEmail.objects.filter(template="confirmation_request").count() == 2
         assert AuditEvent.objects.get(action="confirmation.resent").actor_id == dana.pk
 
+    def test_every_line_has_a_button_of_the_one_form(self, approval, dana_browser):
+        content = dana_browser.get("/dashboard/approvals").content.decode()
+
+        assert f'form="resend" formaction="{path(approval)}/resend"' in content
+        form = content.partition('<form id="resend" method="post" hidden>')[2].partition("</form>")[
+            0
+        ]
+        assert "csrfmiddlewaretoken" in form
+        assert f'name="acting_for" value="{approval.tenant_id}"' in form
+
     def test_is_refused_within_ten_minutes(self, approval, dana_browser):
         response = dana_browser.post(
             f"{path(approval)}/resend", {"acting_for": approval.tenant_id}, follow=True

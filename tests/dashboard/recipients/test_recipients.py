@@ -159,7 +159,7 @@ def test_who_may_only_look_changes_nothing(acme, supplier, sign_in, role):
     browser = sign_in(make_member(acme, email=f"{role}@acme.example", role=role))
 
     assert "Supplier LLC" in page(browser)
-    assert "/rename" not in page(browser)
+    assert "/rename" not in page(browser, f"/{supplier.pk}")
     for path in ("/new", f"/{supplier.pk}/rename", f"/{supplier.pk}/remove"):
         assert browser.get(PATH + path).status_code == 403
         assert browser.post(PATH + path, {"acting_for": acme.pk}).status_code == 403
