@@ -16,7 +16,7 @@ LOGO = (
 MAILBOX = "help@harborline.example"
 HELP = "https://harborline.example/help"
 # Names of packages and classes are part of the interface, so they stay.
-_CODE = re.compile(r"import Ballast\b|\bBallast\(|Ballast-Webhooks/")
+_CODE = re.compile(r"import (\{ )?Ballast\b|\bBallast\(|Ballast-Webhooks/")
 
 
 def wear(settings):
