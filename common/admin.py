@@ -17,7 +17,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.text import capfirst
-from unfold.admin import ModelAdmin, TabularInline
+from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
 from common.admin_lists import EstimatedPaginator, FoundRows
@@ -57,6 +57,14 @@ _EMPTY: tuple[object, ...] = (None, "", [], {})
 
 # On a phone, a list hides the lines that have this class (static/css/operator.css).
 _NONE = '<span class="desk-none">–</span>'
+
+
+def address_of(row: models.Model) -> str:
+    """The address of a row's page: the desk's own, or that of the admin."""
+    own = getattr(admin.site._registry.get(type(row)), "desk_page", "")
+    options = row._meta
+    name = own or f"admin:{options.app_label}_{options.model_name}_change"
+    return reverse(name, args=[row.pk])
 
 
 def dollars(column: str) -> Callable[[Any], str | None]:
@@ -146,6 +154,8 @@ class FastAdmin(ModelAdmin):
     paginator: Any = EstimatedPaginator
     show_full_result_count = False
     list_per_page = 50
+    # The address's name of the desk's own page of a row, to which its page in the admin leads.
+    desk_page: ClassVar[str] = ""
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return FoundRows
@@ -171,7 +181,10 @@ class FastAdmin(ModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
-        """Give the page of a row the name of its kind, not the admin's own “View …”."""
+        """Lead to the desk's own page, which asks for itself who may open it. Where there is none,
+        the page is called by the name of its kind, not “View …”. Lists quote the `_` of ids."""
+        if self.desk_page:
+            return HttpResponseRedirect(reverse(self.desk_page, args=[unquote(object_id)]))
         title = {"title": capfirst(str(self.opts.verbose_name))}
         return super().change_view(request, object_id, form_url, title | (extra_context or {}))
 
@@ -235,27 +248,6 @@ class ReadOnlyAdmin(FastAdmin):
         return [*shown, opened] if internals else shown
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-
-class ReadOnlyInline(TabularInline):
-    """Rows that belong to the one that is shown, read-only."""
-
-    extra = 0
-    can_delete = False
-    hide_title = True
-    empty_value_display: Any = _NONE
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return undisclosed.of(super().get_queryset(request))
-
-    def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:

@@ -7,8 +7,9 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 from unfold.views import ChangeList
 
 # The estimate for a partitioned table is that of its partitions: the parent has no rows of its own.
@@ -46,7 +47,12 @@ class EstimatedPaginator(Paginator):  # type: ignore[type-arg]
 
 class FoundRows(ChangeList):  # type: ignore[misc]  # unfold ships no types
     """Says how many rows there are, beside a link to all, where a search or a filter left some.
-    Without either all are shown already, and where nothing matches the list says so itself."""
+    Without either all are shown already, and where nothing matches the list says so itself. Its
+    rows lead to the desk's own pages, where there are some."""
+
+    def url_for_result(self, result: Model) -> str:
+        own = getattr(self.model_admin, "desk_page", "")
+        return reverse(own, args=[result.pk]) if own else str(super().url_for_result(result))
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)

@@ -12,11 +12,11 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from unfold.admin import ModelAdmin
 from unfold.decorators import action
 from unfold.widgets import UnfoldAdminTextareaWidget
 
+from common.admin import address_of
 from common.errors import DomainError
 from common.forms import LinesField
 
@@ -80,12 +80,6 @@ def ask_about_one(
             messages.success(request, f"{row.pk} {staff_action.done}")
             return HttpResponseRedirect(address_of(row))
     return _page(admin, request, [row], staff_action, form, [])
-
-
-def address_of(row: Model) -> str:
-    """The address of a row's page in the admin."""
-    name = f"admin:{row._meta.app_label}_{row._meta.model_name}_change"
-    return reverse(name, args=[row.pk])
 
 
 def _ask_about_each(

@@ -17,6 +17,7 @@ from desk.rails import views as rails
 from desk.tenants import viewing
 from desk.tenants import views as tenants
 from desk.transfers import views as transfers
+from desk.webhooks import views as webhooks
 
 app_name = "desk"
 
@@ -55,6 +56,9 @@ urlpatterns = [
     path("items/<slug:kind>/<str:subject_id>/assign/", items.assign, name="item_assign"),
     path("funding/<str:funding_id>/", transfers.funding, name="funding"),
     path("payments/<str:payment_id>/", transfers.payment, name="payment"),
+    path("events/<str:event_id>/", webhooks.event, name="event"),
+    path("deliveries/<str:delivery_id>/", webhooks.delivery, name="delivery"),
+    path("deliveries/<str:delivery_id>/resend/", webhooks.resend, name="delivery_resend"),
     path("ledger/", ledger.ledger, name="ledger"),
     path("ledger/check/", ledger.check, name="check"),
     path("ledger/export/", ledger.export, name="export"),

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
 from common import staff_actions
-from common.admin import ReadOnlyAdmin, ReadOnlyInline
+from common.admin import ReadOnlyAdmin
 from common.clock import utc_now
 from tenants import actors
 from transfers import holds
@@ -60,22 +60,9 @@ def possible_acts(transfer: Transfer[Any], row: TransferRow) -> set[str]:
     return {"withdraw"} if getattr(row, "status", "") == transfer.taken_over_status else set()
 
 
-class HistoryInline(ReadOnlyInline):
-    """The changes of status of one transfer."""
-
-    fields: tuple[str, ...] = (
-        "sequence",
-        "to_status",
-        "actor_type",
-        "actor_id",
-        "reason",
-        "created_at",
-    )
-    ordering = ("sequence",)
-
-
 class TransferAdmin(ReadOnlyAdmin):
-    """The admin page of the transfers of one direction."""
+    """The list of the transfers of one direction, and the pages that ask for a reason. The desk's
+    page of a transfer offers which of these are possible."""
 
     transfer: ClassVar[Transfer[Any]]
     actions = ("hold_chosen", "release_chosen", "stop_chosen")
@@ -84,15 +71,6 @@ class TransferAdmin(ReadOnlyAdmin):
     def has_hold_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
         change = f"{self.opts.app_label}.change_{self.opts.model_name}"
         return bool(request.user.has_perm(change))
-
-    def get_actions_detail(self, request: HttpRequest, object_id: str) -> Any:
-        """Offer only the actions that are possible with this row now."""
-        row = self.model._default_manager.filter(pk=object_id).first()
-        possible = possible_acts(self.transfer, row) if row is not None else set()
-        if not possible:
-            return []
-        shown = super().get_actions_detail(request, object_id)
-        return [item for item in shown if item.action_name.rpartition("_")[2] in possible]
 
     @staff_actions.own_page_action("Hold for a look", permission="hold")
     def hold(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import TypeVar
 from urllib.parse import urlsplit
 
@@ -95,12 +96,7 @@ class WebhookEventAdmin(ReadOnlyAdmin):
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact", "payment_id__exact")
     search_help_text = "The id of the event, its tenant, or its payment"
-    fields = ("id", "tenant", "type", "payment_id", "sequence", "payload", "created_at")
-    readonly_fields = ("payload",)
-
-    @admin.display(description="body")
-    def payload(self, row: WebhookEvent) -> str:
-        return bytes(row.body).decode("ascii")
+    desk_page = "desk:event"
 
 
 @admin.register(WebhookDelivery)
@@ -113,7 +109,7 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
         "status",
         "attempts",
         "answer",
-        "next_attempt_at",
+        "next_at",
     )
     list_display_links = ("created_at",)
     list_filter = ("status", "is_parked", "is_manual")
@@ -122,6 +118,7 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
     search_help_text = "The id of the delivery, its event or its endpoint"
     raw_id_fields = ("event", "endpoint")
     actions = ("resend",)
+    desk_page = "desk:delivery"
 
     @admin.display(description="event")
     def event_type(self, row: WebhookDelivery) -> str:
@@ -131,6 +128,10 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
     def answer(self, row: WebhookDelivery) -> str:
         """The status code of the last try, or what kept it from having one."""
         return str(row.last_status_code or row.last_error.replace("_", " "))
+
+    @admin.display(description="next")
+    def next_at(self, row: WebhookDelivery) -> datetime | None:
+        return row.next_attempt_at
 
     @admin.display(description="to")
     def host(self, row: WebhookDelivery) -> str:

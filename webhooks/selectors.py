@@ -86,6 +86,16 @@ def deliveries_of_all(*, event_ids: Sequence[str]) -> QuerySet[WebhookDelivery]:
     return rows.order_by("event__sequence", "created_at", "pk")
 
 
+def earlier_delivery(row: WebhookDelivery) -> WebhookDelivery | None:
+    """The pending delivery of an earlier event of the same payment to the same endpoint, the last
+    of them, which `row` is sent after; None if there is none."""
+    pending = WebhookDelivery.objects.filter(
+        endpoint_id=row.endpoint_id, status=DeliveryStatus.PENDING, payment_id=row.payment_id
+    )
+    earlier = pending.exclude(payment_id="").filter(sequence__lt=row.sequence)
+    return earlier.order_by("-sequence").first()
+
+
 def waiting(*, endpoint_id: str) -> int:
     """How many deliveries to an endpoint are still pending."""
     return WebhookDelivery.objects.filter(

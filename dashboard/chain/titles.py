@@ -32,7 +32,17 @@ def of_event(row: WebhookEvent, *, now: datetime) -> str:
 
 def of_delivery(row: WebhookEvent, url: str, *, now: datetime) -> str:
     """`payment.completed to hooks.acme.example · $1,200.00 to Northwind · Nov 12`. One query."""
-    return f"{row.type} to {urlsplit(url).hostname or url} · {_about(row, now)}"
+    return f"{_sent(row, url)} · {_about(row, now)}"
+
+
+def of_delivery_alone(row: WebhookEvent, url: str) -> str:
+    """`payment.completed to hooks.acme.example · Nov 12, 2026, 10:00 AM EST`: for who may not see
+    what the event says. No query."""
+    return f"{_sent(row, url)} · {days.words(row.created_at)}"
+
+
+def _sent(row: WebhookEvent, url: str) -> str:
+    return f"{row.type} to {urlsplit(url).hostname or url}"
 
 
 def _about(row: WebhookEvent, now: datetime) -> str:

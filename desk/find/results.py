@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.text import capfirst
 
 from common import ids
+from common.admin import address_of
 from common.fields import PrefixedIdField
 from dashboard.find import pages
 from dashboard.find.asked import Asked, IdSpan
@@ -113,9 +114,7 @@ def _hits(rows: QuerySet[Any]) -> list[Hit]:
 def _hit(row: Any, tenant: str) -> Hit:
     if row._meta.label_lower == "tenants.tenant":
         return _tenant(row.pk, row.name, row.mode)
-    options = row._meta
-    href = reverse(f"admin:{options.app_label}_{options.model_name}_change", args=[row.pk])
-    return Hit(href, str(row), note=tenant, at=getattr(row, "created_at", None))
+    return Hit(address_of(row), str(row), note=tenant, at=getattr(row, "created_at", None))
 
 
 def _tenant(pk: str, name: str, mode: str) -> Hit:

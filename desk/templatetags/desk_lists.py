@@ -73,7 +73,7 @@ def _cells(shown: Any, headers: list[Header], row: models.Model) -> Iterator[str
         if header.is_checkbox:
             yield format_html(_SELECT, row.pk)
             continue
-        text = _text(shown.model_admin, name, row)
+        text = text_of(shown.model_admin, name, row)
         if name == linked:
             yield _link(shown, row, header, text)
         elif text:
@@ -89,11 +89,7 @@ def _linked(shown: Any) -> Any:
 
 
 def _link(shown: Any, row: models.Model, header: Header, text: str) -> str:
-    """Relative to the list, with what was searched and filtered for, to come back to."""
-    own = shown.url_for_result(row)
-    _list, _, page = own.partition(f"/{shown.opts.app_label}/{shown.opts.model_name}/")
-    kept = {"preserved_filters": shown.preserved_filters, "opts": shown.opts}
-    address = add_preserved_filters(kept, own)[len(own) - len(page) :]
+    address = _address(shown, row)
     return format_html(
         '<th{} scope="row" data-label="{}"><a href="{}">{}</a></th>',
         _looks(header),
@@ -103,11 +99,23 @@ def _link(shown: Any, row: models.Model, header: Header, text: str) -> str:
     )
 
 
+def _address(shown: Any, row: models.Model) -> str:
+    """That of the desk's own page; else relative to the list, with what was searched and filtered
+    for, to come back to."""
+    own: str = shown.url_for_result(row)
+    _list, found, page = own.partition(f"/{shown.opts.app_label}/{shown.opts.model_name}/")
+    if not found:
+        return own
+    kept = {"preserved_filters": shown.preserved_filters, "opts": shown.opts}
+    kept_too: str = add_preserved_filters(kept, own)
+    return kept_too[len(own) - len(page) :]
+
+
 def _looks(header: Header) -> SafeString:
     return format_html(' class="{}"', header.looks) if header.looks else mark_safe("")
 
 
-def _text(desk: Any, name: Any, row: models.Model) -> str:
+def text_of(desk: Any, name: Any, row: models.Model) -> str:
     """What a cell says; empty for a column that the row does not have."""
     try:
         field, attr, value = lookup_field(name, row, desk)

@@ -19,12 +19,12 @@ from dashboard.shell import stops
 from desk.entries.page import entries_of
 from funding import selectors as funding
 from funding.models import SOURCE_TYPE as FUNDING_SOURCE
-from funding.models import FundingTransaction
+from funding.models import FundingEvent, FundingTransaction
 from funding.transfer import FUNDING
 from networks.ach.models import AchEntry
 from payments import selectors as payments
 from payments.models import SOURCE_TYPE as PAYMENT_SOURCE
-from payments.models import Payment
+from payments.models import Payment, PaymentEvent
 from payments.transfer import PAYMENTS
 from tenants import selectors as tenants
 from tenants.models import Tenant
@@ -43,8 +43,8 @@ _WORDS = {
 @dataclass(frozen=True)
 class TransferPage:
     """Everything the page shows. `acts` are the steps that are possible now: the address's name in
-    the admin, and what the button says; `columns` names the admin's page of all columns. `entries`
-    are empty for what did not go by ACH."""
+    the admin, and what the button says. `entries` are empty for what did not go by ACH. `history`
+    are the changes of its status."""
 
     row: FundingTransaction | Payment
     detail: FundingDetail | PaymentDetail
@@ -54,7 +54,7 @@ class TransferPage:
     entries: list[AchEntry]
     settlements: Sequence[HandSettlement]
     acts: list[tuple[str, str]]
-    columns: str
+    history: Sequence[FundingEvent | PaymentEvent]
 
 
 def funding_page(funding_id: str, *, with_audit: bool, now: datetime) -> TransferPage:
@@ -71,7 +71,8 @@ def funding_page(funding_id: str, *, with_audit: bool, now: datetime) -> Transfe
     )
     title = f"{detail.line.source} · {detail.day}"
     acts = possible_acts(FUNDING, row)
-    return _page(row, detail, f"from {title}", tenant, chain, "funding_fundingtransaction", acts)
+    base = "funding_fundingtransaction"
+    return _page(row, detail, f"from {title}", tenant, chain, base, acts, history)
 
 
 def payment_page(payment_id: str, *, with_audit: bool, now: datetime) -> TransferPage:
@@ -94,7 +95,7 @@ def payment_page(payment_id: str, *, with_audit: bool, now: datetime) -> Transfe
         now=now,
     )
     title, acts = f"to {detail.line.to} · {detail.day}", possible_acts(PAYMENTS, row)
-    return _page(row, detail, title, tenant, chain, "payments_payment", acts)
+    return _page(row, detail, title, tenant, chain, "payments_payment", acts, history)
 
 
 def _chain(
@@ -116,6 +117,7 @@ def _page(
     chain: Chain,
     base: str,
     acts: set[str],
+    history: Sequence[FundingEvent | PaymentEvent],
 ) -> TransferPage:
     """`base` is what addresses of the admin begin with."""
     by_hand = HandSettlement.objects.filter(subject_id=row.pk).order_by("-proposed_at")
@@ -128,7 +130,7 @@ def _page(
         entries=_entries(row.pk),
         settlements=list(by_hand[:SETTLEMENTS_SHOWN]),
         acts=[(f"admin:{base}_{name}", words) for name, words in _WORDS.items() if name in acts],
-        columns=f"admin:{base}_change",
+        history=history,
     )
 
 

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 from common.clock import utc_now
 from common.money import format_cents
 from desk.access import desk_page, desk_render
+from desk.columns import columns_of
 from desk.transfers import page
 from desk.transfers.page import TransferPage
 
@@ -24,9 +25,7 @@ def funding(request: HttpRequest, funding_id: str) -> HttpResponse:
     """Money in, with everything that hangs on it."""
     with_audit = request.user.has_perm(SEE_AUDIT_LOG)
     shown = page.funding_page(funding_id, with_audit=with_audit, now=utc_now())
-    return _shown(
-        request, shown, may_act=request.user.has_perm("funding.change_fundingtransaction")
-    )
+    return _shown(request, shown, may_act=request.user.has_perm(STEP_FUNDING))
 
 
 @require_safe
@@ -41,5 +40,10 @@ def payment(request: HttpRequest, payment_id: str) -> HttpResponse:
 def _shown(request: HttpRequest, shown: TransferPage, *, may_act: bool) -> HttpResponse:
     title = f"{format_cents(shown.row.amount)} {shown.title}"
     return desk_render(
-        request, "desk/transfers/page.html", title=title, page=shown, may_act=may_act
+        request,
+        "desk/transfers/page.html",
+        title=title,
+        page=shown,
+        may_act=may_act,
+        columns=columns_of(request, shown.row),
     )

@@ -1,4 +1,4 @@
-"""Funding transactions with their history in Django's admin, read-only but for holding one."""
+"""The list of funding transactions in Django's admin, read-only but for holding some."""
 
 from __future__ import annotations
 
@@ -7,14 +7,9 @@ from django.utils.text import capfirst
 
 from common.admin import badge, dollars, whether
 from common.admin_tones import tone_of
-from funding.models import FundingEvent, FundingTransaction
+from funding.models import FundingTransaction
 from funding.transfer import FUNDING
-from transfers.hold_admin import HistoryInline, TransferAdmin
-
-
-class FundingHistory(HistoryInline):
-    model = FundingEvent
-    fields = (*HistoryInline.fields, "network_reference")
+from transfers.hold_admin import TransferAdmin
 
 
 @admin.register(FundingTransaction)
@@ -39,8 +34,8 @@ class FundingTransactionAdmin(TransferAdmin):
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact", "source__id__exact", "trace_number__exact")
     search_help_text = "The id of the funding, its tenant or its bank account, or the trace number"
-    inlines = (FundingHistory,)
     transfer = FUNDING
+    desk_page = "desk:funding"
 
     @badge(lambda funding: tone_of("held" if funding.held_at else funding.status))
     @admin.display(description="status")

@@ -8,13 +8,9 @@ from django.utils.text import capfirst
 
 from common.admin import AccountNumberAdmin, badge, dollars, whether
 from common.admin_tones import tone_of
-from payments.models import Payment, PaymentEvent, Recipient, RecipientVersion
+from payments.models import Payment, Recipient, RecipientVersion
 from payments.transfer import PAYMENTS
-from transfers.hold_admin import HistoryInline, TransferAdmin
-
-
-class PaymentHistory(HistoryInline):
-    model = PaymentEvent
+from transfers.hold_admin import TransferAdmin
 
 
 @admin.register(Payment)
@@ -36,8 +32,8 @@ class PaymentAdmin(TransferAdmin):
         "trace_number__exact",
     )
     search_help_text = "The id of the payment, its tenant or its recipient, or the trace number"
-    inlines = (PaymentHistory,)
     transfer = PAYMENTS
+    desk_page = "desk:payment"
 
     @admin.display(description="to")
     def to(self, payment: Payment) -> str:

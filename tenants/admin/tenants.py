@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from django import forms
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
-from django.http import HttpRequest, HttpResponseRedirect
-from django.urls import reverse
+from django.http import HttpRequest
 
 from common.admin import ServiceAdmin
 from common.clock import utc_now
@@ -38,6 +36,7 @@ class TenantAdmin(ServiceAdmin):
     search_help_text = "Id or name"
     fields = ("name", "mode")
     form = TenantForm
+    desk_page = "desk:tenant"
 
     def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
@@ -52,8 +51,3 @@ class TenantAdmin(ServiceAdmin):
             now=utc_now(),
         )
         obj.pk = made.pk
-
-    def change_view(self, request: HttpRequest, object_id: str, *_rest: Any, **_more: Any) -> Any:
-        """Redirect to the desk's page, which shows what all apps know. Lists quote the `_` of
-        ids."""
-        return HttpResponseRedirect(reverse("desk:tenant", args=[unquote(object_id)]))

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from balance import services as ledger
 from common.clock import utc_now
 from funding.states import FundingStatus
+from payments.models import Payment
 from tenants.models import User
 from tests.browser.conftest import DESK, PHONE, in_every_look
 from tests.builders import (
@@ -21,7 +22,7 @@ from tests.builders import (
 )
 from tests.payments.builders import fund, pay
 from tests.payments.builders import run_due as run_payments
-from webhooks.models import WebhookEvent
+from webhooks.models import WebhookDelivery, WebhookEvent
 
 pytestmark = [
     pytest.mark.browser,
@@ -84,8 +85,10 @@ def test_nothing_is_wrong_with_the_desk(visit, sam, busy, scheme, viewport):
         "/admin/desk/ledger/",
         "/admin/desk/queues/",
         "/admin/funding/fundingtransaction/",
-        f"/admin/funding/fundingtransaction/{busy.fundingtransaction_set.first().pk}/change/",
-        f"/admin/webhooks/webhookevent/{WebhookEvent.objects.latest('created_at').pk}/change/",
+        f"/admin/desk/funding/{busy.fundingtransaction_set.first().pk}/",
+        f"/admin/desk/payments/{Payment.objects.earliest('pk').pk}/",
+        f"/admin/desk/events/{WebhookEvent.objects.latest('created_at').pk}/",
+        f"/admin/desk/deliveries/{WebhookDelivery.objects.latest('created_at').pk}/",
         f"/admin/tenants/user/{busy.memberships.get().user_id}/change/",
         "/admin/tenants/auditevent/",
         "/admin/tenants/user/",

@@ -142,5 +142,5 @@ def test_finds_from_every_page_of_the_desk(visit, acme, payment, scheme, viewpor
     assert visitor.barriers() == []
     visitor.page.keyboard.press("Enter")
 
-    visitor.page.wait_for_url(f"**/admin/payments/payment/{payment.pk}/change/")
+    visitor.page.wait_for_url(f"**/admin/desk/payments/{payment.pk}/")
     assert visitor.complaints == []

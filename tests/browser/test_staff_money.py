@@ -43,7 +43,7 @@ def save(visitor):
 def test_hold_and_release(visit, acme, ann):
     funding = top_up(acme, now=utc_now())
     desk = visit(ann)
-    desk.goto(f"/admin/funding/fundingtransaction/{funding.pk}/change/")
+    desk.goto(f"/admin/desk/funding/{funding.pk}/")
 
     act(
         desk,

@@ -323,6 +323,9 @@ BEGINNINGS: dict[str, Begin] = {
     "webhooks.webhookdelivery resend": lambda w: chosen(
         "webhooks_webhookdelivery", "resend", failed_delivery(w), w
     ),
+    "desk delivery_resend": lambda w: send(
+        w, reverse("desk:delivery_resend", args=[failed_delivery(w).pk])
+    ),
     "payments.paymentsettings add": add(
         "payments_paymentsettings", tenant=lambda w: w.tenant.pk, threshold="5.00"
     ),

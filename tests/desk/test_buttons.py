@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urljoin
 
 import pytest
 from django.urls import reverse
@@ -30,8 +31,8 @@ def switch(acme):
 def opened_from(desk, model):
     """The page of the only row, by the link in the list."""
     path = reverse(f"admin:{model}_changelist")
-    (address,) = set(re.findall(r'<a href="(\w+_5F\w+/change/)', desk.get(path).content.decode()))
-    return desk.get(f"{path}{address}").content.decode()
+    (address,) = re.findall(r'scope="row"[^>]*><a href="([^"]+)', desk.get(path).content.decode())
+    return desk.get(urljoin(path, address)).content.decode()
 
 
 def test_of_a_funding(desk, funding):

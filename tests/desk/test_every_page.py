@@ -62,6 +62,7 @@ def _button(*powers: str) -> Rule:
 
 RECORDS, FILES, ENTRIES = "ach.view_inrecord", "ach.view_outfile", "ach.view_achentry"
 RAILS, LEDGER, TENANT = "ach.view_achrail", "balance.view_ledgercheck", "tenants.view_tenant"
+DELIVERY = "webhooks.view_webhookdelivery"
 DESK = {
     "exceptions": _seen(RECORDS),
     "exception_record": _seen(RECORDS),
@@ -89,6 +90,9 @@ DESK = {
     "find": _seen(),  # each of its groups asks for the power of its list
     "funding": _seen("funding.view_fundingtransaction"),
     "payment": _seen("payments.view_payment"),
+    "event": _seen("webhooks.view_webhookevent"),
+    "delivery": _seen(DELIVERY),
+    "delivery_resend": _button(DELIVERY, "webhooks.change_webhookdelivery"),
     "ledger": _seen(LEDGER),
     "check": _button(LEDGER, "balance.run_check"),
     "export": _button(LEDGER, "balance.export_journal"),
@@ -141,7 +145,12 @@ CHANGE = {
     "tenants.apikey": "tenants.change_apikey",
     "tenants.user": "tenants.change_user",
 }
-LEADS_TO_THE_DESK = {"tenants.tenant"}  # its page is the desk's, which asks for itself
+# Their pages are the desk's, which ask for themselves.
+LEADS_TO_THE_DESK = {
+    model._meta.label_lower
+    for model, own in admin.site._registry.items()
+    if getattr(own, "desk_page", "")
+}
 _SETTLE = _form("network_inbox.change_inboundevent")
 _STEP_FUNDING, _STEP_PAYMENT = (
     _form("funding.change_fundingtransaction"),

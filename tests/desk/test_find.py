@@ -97,9 +97,9 @@ class TestAmounts:
         first, second, funding = (row.pk for row in rows)
 
         assert found(everything, "$1,200") == [
-            f"/admin/payments/payment/{second}/change/",
-            f"/admin/payments/payment/{first}/change/",
-            f"/admin/funding/fundingtransaction/{funding}/change/",
+            f"/admin/desk/payments/{second}/",
+            f"/admin/desk/payments/{first}/",
+            f"/admin/desk/funding/{funding}/",
         ]
 
     def test_say_whose_they_are(self, rows, everything):
@@ -111,7 +111,7 @@ class TestAmounts:
     def test_need_the_power_of_their_list(self, rows):
         browser = desk_of("funding.view_fundingtransaction")
 
-        assert found(browser, "1200") == [f"/admin/funding/fundingtransaction/{rows[2].pk}/change/"]
+        assert found(browser, "1200") == [f"/admin/desk/funding/{rows[2].pk}/"]
         assert found(desk_of(), "1200") == []
 
     def test_that_too_many_have_lead_to_the_list(self, rows, everything, monkeypatch):
@@ -142,9 +142,7 @@ class TestTheRest:
         funding = make_funding(acme, make_source(acme))
         FundingTransaction.objects.filter(pk=funding.pk).update(trace_number="091000011234567")
 
-        assert found(everything, "091000011234567") == [
-            f"/admin/funding/fundingtransaction/{funding.pk}/change/"
-        ]
+        assert found(everything, "091000011234567") == [f"/admin/desk/funding/{funding.pk}/"]
 
     def test_pages_are_those_of_the_menu(self, everything):
         assert found(everything, "audit") == []  # without its power

@@ -11,14 +11,14 @@ from tests.builders import NOW, make_auto_funding, make_funding, make_source
 
 
 def labels(page):
-    return re.findall(r"<label[^>]*>\s*([^<:]+?):?\s*</label>", page)
+    return re.findall(r"<dt>\s*([^<:]+?):?\s*</dt>", page.partition("All columns</summary>")[2])
 
 
 @pytest.fixture
 def page_of(desk, acme):
     def opened(**columns):
         funding = make_funding(acme, make_source(acme), **columns)
-        address = f"/admin/funding/fundingtransaction/{funding.pk}/change/"
+        address = f"/admin/desk/funding/{funding.pk}/"
         return desk.get(address).content.decode()
 
     return opened

@@ -21,18 +21,22 @@ def payment(acme):
     return pay(acme)
 
 
-@pytest.mark.parametrize("model", [Payment, Recipient])
-def test_staff_see_everything_but_the_number_and_cannot_touch_it(payment, admin_client, model):
+@pytest.mark.parametrize(("model", "after_post"), [(Payment, 302), (Recipient, 403)])
+def test_staff_see_everything_but_the_number_and_cannot_touch_it(
+    payment, admin_client, model, after_post
+):
     row = model.objects.get()
     name = f"admin:payments_{model._meta.model_name}"
 
-    shown = admin_client.get(reverse(f"{name}_change", args=[row.pk]))
+    shown = admin_client.get(reverse(f"{name}_change", args=[row.pk]), follow=True)
 
     assert shown.status_code == admin_client.get(reverse(f"{name}_changelist")).status_code == 200
     assert b"000123456789" not in shown.content
     assert payment.recipient.account_number_token.encode() not in shown.content
     assert admin_client.get(reverse(f"{name}_add")).status_code == 403
-    assert admin_client.post(reverse(f"{name}_change", args=[row.pk]), {}).status_code == 403
+    answer = admin_client.post(reverse(f"{name}_change", args=[row.pk]), {})
+    assert answer.status_code == after_post
+    assert model.objects.get() == row
     assert admin_client.post(reverse(f"{name}_delete", args=[row.pk])).status_code == 403
 
 
@@ -47,22 +51,25 @@ def test_payments_are_found_by_ids(payment, rival, admin_client, column):
 
 
 @pytest.mark.parametrize(
-    ("columns", "standing"),
+    ("columns", "standing", "tone"),
     [
-        ({}, "ready to send"),
-        ({"held_back_at": NOW, "next_attempt_at": None}, "held back"),
-        ({"held_at": NOW, "hold_reason": "Look"}, "on hold"),
+        ({}, "Ready to send", "neutral"),
+        ({"held_back_at": NOW, "next_attempt_at": None}, "Held back", "warn"),
+        ({"held_at": NOW, "hold_reason": "Look"}, "On hold", "warn"),
     ],
 )
-def test_a_title_says_what_keeps_it_from_being_sent(payment, admin_client, columns, standing):
+def test_a_page_and_the_list_say_what_keeps_it_from_being_sent(
+    payment, admin_client, columns, standing, tone
+):
     Payment.objects.filter(pk=payment.pk).update(**columns)
 
-    page = admin_client.get(reverse("admin:payments_payment_change", args=[payment.pk]))
+    page = admin_client.get(reverse("desk:payment", args=[payment.pk]))
 
-    assert f"$100.00 by ACH transfer, {standing}, Nov 20, 2026" in page.content.decode()
+    badge = f'<span class="desk-badge desk-badge--{tone}">{standing}</span>'
+    assert badge in page.content.decode()
     listed = admin_client.get(reverse(CHANGELIST)).content.decode()
     table = listed[listed.index('id="result_list"') :]
-    assert standing.capitalize() in table[: table.index("</table>")]
+    assert standing in table[: table.index("</table>")]
 
 
 def choose(client, action, payment, **answer):
@@ -99,7 +106,7 @@ def test_staff_hold_release_and_stop_with_a_reason(payment, admin_client, admin_
 
 
 def test_a_page_offers_what_is_possible_now(payment, admin_client):
-    page = reverse("admin:payments_payment_change", args=[payment.pk])
+    page = reverse("desk:payment", args=[payment.pk])
 
     def offered():
         content = admin_client.get(page).content.decode()
@@ -115,7 +122,7 @@ def test_a_page_offers_what_is_possible_now(payment, admin_client):
 def test_staff_withdraw_what_has_not_left(payment, admin_client, settings):
     settings.SANDBOX_PACE = "banking_days"
     submission.submit_due(PAYMENTS, now=utc_now())
-    page = reverse("admin:payments_payment_change", args=[payment.pk])
+    page = reverse("desk:payment", args=[payment.pk])
     acts = ("hold", "release", "stop", "withdraw")
     content = admin_client.get(page).content.decode()
     assert [act for act in acts if own_page(act, payment) in content] == ["withdraw"]

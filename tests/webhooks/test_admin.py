@@ -16,6 +16,7 @@ from webhooks.models import (
 from webhooks.states import DeliveryStatus, EndpointStatus
 
 MODELS = [WebhookEndpoint, WebhookEvent, WebhookDelivery, WebhookAttempt, DispatcherHeartbeat]
+HAVE_DESK_PAGES = [WebhookEvent, WebhookDelivery]
 
 
 @pytest.fixture
@@ -40,9 +41,10 @@ def test_staff_look_and_cannot_edit(endpoint, admin_client, model):
     name = f"admin:webhooks_{model._meta.model_name}"
 
     assert admin_client.get(reverse(f"{name}_changelist"), {"q": "x"}).status_code == 200
-    assert admin_client.get(reverse(f"{name}_change", args=[row.pk])).status_code == 200
+    page = reverse(f"{name}_change", args=[row.pk])
+    assert admin_client.get(page, follow=True).status_code == 200
     assert admin_client.get(reverse(f"{name}_add")).status_code == 403
-    assert admin_client.post(reverse(f"{name}_change", args=[row.pk]), {}).status_code == 403
+    assert admin_client.post(page, {}).status_code == (302 if model in HAVE_DESK_PAGES else 403)
     assert admin_client.post(reverse(f"{name}_delete", args=[row.pk])).status_code == 403
 
 
