@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from balance import services
 from balance.errors import ProposalDecided, ProposalExpired, ProposalRefused
@@ -94,6 +95,13 @@ def reject(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> None:
 def waiting() -> int:
     """How many proposals wait for a second person."""
     return AdjustmentProposal.objects.filter(decision=ProposalDecision.OPEN).count()
+
+
+def naming(subject_id: str, *, tenant_id: str) -> QuerySet[AdjustmentProposal]:
+    """The proposals for this tenant whose reason names the subject, newest first. Reads all of the
+    tenant's, which are few."""
+    mine = AdjustmentProposal.objects.filter(tenant_id=tenant_id, reason__contains=subject_id)
+    return mine.order_by("-proposed_at", "-pk")
 
 
 def _lock_for(proposal_id: str, actor: Actor) -> AdjustmentProposal:

@@ -27,6 +27,7 @@ from webhooks.models import (
 from webhooks.services import deliveries, endpoints
 
 Row = TypeVar("Row", bound=Model)
+_PAID = frozenset({"ftx", "pay"})  # what ids of fundings and payments begin with
 
 
 def _enable(row: WebhookEndpoint, actor: Actor) -> None:
@@ -115,10 +116,21 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
     list_filter = ("status", "is_parked", "is_manual")
     list_select_related = ("tenant", "event", "endpoint")
     search_fields = ("id__exact", "event__id__exact", "endpoint__id__exact")
-    search_help_text = "The id of the delivery, its event or its endpoint"
+    search_help_text = "The id of the delivery, its event or its endpoint, or of its payment"
     raw_id_fields = ("event", "endpoint")
     actions = ("resend",)
     desk_page = "desk:delivery"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[WebhookDelivery], search_term: str
+    ) -> tuple[QuerySet[WebhookDelivery], bool]:
+        """By the id of a payment through its events, whose index has it."""
+        if search_term.partition("_")[0] in _PAID:
+            return queryset.filter(event__payment_id=search_term), False
+        found: tuple[QuerySet[WebhookDelivery], bool] = super().get_search_results(
+            request, queryset, search_term
+        )
+        return found
 
     @admin.display(description="event")
     def event_type(self, row: WebhookDelivery) -> str:

@@ -46,11 +46,13 @@ class EventLink:
 @dataclass(frozen=True)
 class Chain:
     """What a page shows. `request` is None where no request of the API made it, or none is kept.
-    `audit` is empty for who may not read the log; `are_deliveries_cut`: there are more."""
+    `audit` is empty for who may not read the log; `are_events_cut` and `are_deliveries_cut`: there
+    are more."""
 
     subject_id: str
     ledger: list[TransactionLine]
     events: list[EventLink]
+    are_events_cut: bool
     are_deliveries_cut: bool
     request: ApiRequest | None
     audit: list[AuditLine]
@@ -79,7 +81,8 @@ class Collected:
         return Chain(
             subject_id=self.subject_id,
             ledger=[transaction_line(row) for row in self.postings],
-            events=[EventLink(event_line(row), sent[row.pk]) for row in self.events],
+            events=[EventLink(event_line(row), sent[row.pk]) for row in self.events[:EVENTS_SHOWN]],
+            are_events_cut=len(self.events) > EVENTS_SHOWN,
             are_deliveries_cut=len(self.deliveries) > DELIVERIES_SHOWN,
             request=self.request,
             audit=[audit_line(row, names) for row in self.audit],
@@ -91,8 +94,9 @@ def collect(*, tenant_id: str, subject_id: str, source_type: str, with_audit: bo
 
     `source_type` is what the ledger calls it; `with_audit`: the reader may read the audit log.
     """
-    events = list(webhooks.events_about(tenant_id=tenant_id, payment_id=subject_id)[:EVENTS_SHOWN])
-    deliveries = _deliveries(events)
+    about = webhooks.events_about(tenant_id=tenant_id, payment_id=subject_id)
+    events = list(about[: EVENTS_SHOWN + 1])  # one more than is shown: then there are more
+    deliveries = _deliveries(events[:EVENTS_SHOWN])
     audit = tenants.audit_events_about(tenant_id=tenant_id, subject_id=subject_id)
     return Collected(
         subject_id=subject_id,

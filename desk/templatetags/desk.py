@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
 
 from django import template
 
+from common.admin_tones import STANDINGS, tone_of
 from common.clock import utc_now
 from networks.ach import bank_clock
 
@@ -18,6 +21,18 @@ _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 def bank_time() -> dict[str, datetime | None]:
     """What the bank's clock shows, in a development copy whose stand-in bank runs ahead."""
     return {"at": bank_clock.shown(utc_now())}
+
+
+@register.filter
+def host(url: str) -> str:
+    """Of an endpoint what everybody may see who sees its deliveries."""
+    return urlsplit(url).hostname or ""
+
+
+@register.filter
+def tone_in(row: Any, name: str) -> str:
+    """The tone of the badge in which this column of a row stands; empty where it is none."""
+    return tone_of(getattr(row, name)) if name in STANDINGS else ""
 
 
 @register.filter

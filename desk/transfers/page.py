@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from approvals.models import Approval
 from common.errors import NotFound
 from common.ids import is_id
 from dashboard.chain.collected import Chain, collect
@@ -16,7 +17,11 @@ from dashboard.funding.detail import FundingDetail
 from dashboard.payments import detail as payment_detail
 from dashboard.payments.detail import PaymentDetail
 from dashboard.shell import stops
+from desk.entries import reversals
 from desk.entries.page import entries_of
+from desk.entries.reversals import ReversalLine
+from desk.transfers import related
+from desk.transfers.related import Related
 from funding import selectors as funding
 from funding.models import SOURCE_TYPE as FUNDING_SOURCE
 from funding.models import FundingEvent, FundingTransaction
@@ -30,6 +35,8 @@ from tenants import selectors as tenants
 from tenants.models import Tenant
 from transfers.hold_admin import possible_acts
 from transfers.inbox.models import HandSettlement
+from webhooks import selectors as webhooks
+from webhooks.models import WebhookDelivery
 
 SETTLEMENTS_SHOWN = 20
 _WORDS = {
@@ -41,10 +48,20 @@ _WORDS = {
 
 
 @dataclass(frozen=True)
+class Cut:
+    """How many events and deliveries there are where the page shows the first ones alone, else 0;
+    `shown` is how many deliveries it shows."""
+
+    events: int
+    deliveries: int
+    shown: int
+
+
+@dataclass(frozen=True)
 class TransferPage:
     """Everything the page shows. `acts` are the steps that are possible now: the address's name in
     the admin, and what the button says. `entries` are empty for what did not go by ACH. `history`
-    are the changes of its status."""
+    are the changes of its status; `keeper` is what keeps it from being sent, if anything."""
 
     row: FundingTransaction | Payment
     detail: FundingDetail | PaymentDetail
@@ -55,10 +72,16 @@ class TransferPage:
     settlements: Sequence[HandSettlement]
     acts: list[tuple[str, str]]
     history: Sequence[FundingEvent | PaymentEvent]
+    account: Related
+    approvals: list[Related]
+    adjustments: list[Related]
+    keeper: Related | None
+    reversals: list[ReversalLine]
+    cut: Cut
 
 
 def funding_page(funding_id: str, *, with_audit: bool, now: datetime) -> TransferPage:
-    """Some twenty queries. Raises NotFound."""
+    """Some thirty queries at most, however much hangs on it. Raises NotFound."""
     found = is_id(funding_id, "ftx") and FundingTransaction.objects.filter(pk=funding_id).first()
     if not found:
         raise NotFound("There is no such funding transaction.")
@@ -72,11 +95,12 @@ def funding_page(funding_id: str, *, with_audit: bool, now: datetime) -> Transfe
     title = f"{detail.line.source} · {detail.day}"
     acts = possible_acts(FUNDING, row)
     base = "funding_fundingtransaction"
-    return _page(row, detail, f"from {title}", tenant, chain, base, acts, history)
+    approvals = [row.confirmation] if hasattr(row, "confirmation") else []
+    return _page(row, detail, f"from {title}", tenant, chain, base, acts, history, approvals)
 
 
 def payment_page(payment_id: str, *, with_audit: bool, now: datetime) -> TransferPage:
-    """Some twenty queries. Raises NotFound."""
+    """Some thirty queries at most, however much hangs on it. Raises NotFound."""
     found = is_id(payment_id, "pay") and Payment.objects.filter(pk=payment_id).first()
     if not found:
         raise NotFound("There is no such payment.")
@@ -84,10 +108,11 @@ def payment_page(payment_id: str, *, with_audit: bool, now: datetime) -> Transfe
     history = list(payments.history(row))
     tenant = tenants.found_tenant(row.tenant_id)
     chain, names = _chain(row, PAYMENT_SOURCE, history, with_audit=with_audit)
+    approvals = list(payments.approvals(row))
     detail = payment_detail.detail(
         row,
         history=history,
-        approvals=list(payments.approvals(row)),
+        approvals=approvals,
         deciding=(),
         names=names,
         stop=stops.of(tenant).payments,
@@ -95,7 +120,7 @@ def payment_page(payment_id: str, *, with_audit: bool, now: datetime) -> Transfe
         now=now,
     )
     title, acts = f"to {detail.line.to} · {detail.day}", possible_acts(PAYMENTS, row)
-    return _page(row, detail, title, tenant, chain, "payments_payment", acts, history)
+    return _page(row, detail, title, tenant, chain, "payments_payment", acts, history, approvals)
 
 
 def _chain(
@@ -118,8 +143,10 @@ def _page(
     base: str,
     acts: set[str],
     history: Sequence[FundingEvent | PaymentEvent],
+    approvals: Sequence[Approval],
 ) -> TransferPage:
     """`base` is what addresses of the admin begin with."""
+    entries = _entries(row.pk)
     by_hand = HandSettlement.objects.filter(subject_id=row.pk).order_by("-proposed_at")
     return TransferPage(
         row=row,
@@ -127,10 +154,28 @@ def _page(
         title=title,
         tenant=tenant,
         chain=chain,
-        entries=_entries(row.pk),
+        entries=entries,
         settlements=list(by_hand[:SETTLEMENTS_SHOWN]),
         acts=[(f"admin:{base}_{name}", words) for name, words in _WORDS.items() if name in acts],
         history=history,
+        account=related.account_of(row),
+        approvals=related.approvals_of(approvals),
+        adjustments=related.adjustments_of(row),
+        keeper=related.keeper_of(row),
+        reversals=reversals.of_entries(entries) if entries else [],
+        cut=_cut(row, chain),
+    )
+
+
+def _cut(row: FundingTransaction | Payment, chain: Chain) -> Cut:
+    """Counts only what the page does not show whole."""
+    are_cut = chain.are_events_cut or chain.are_deliveries_cut
+    events = webhooks.events_about(tenant_id=row.tenant_id, payment_id=row.pk)
+    sent = WebhookDelivery.objects.filter(event__payment_id=row.pk)
+    return Cut(
+        events=events.count() if chain.are_events_cut else 0,
+        deliveries=sent.count() if are_cut else 0,
+        shown=sum(len(event.deliveries) for event in chain.events),
     )
 
 

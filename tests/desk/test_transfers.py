@@ -5,10 +5,26 @@ from __future__ import annotations
 import pytest
 
 from api.models import ApiRequest
+from balance import proposals
+from balance.models import AdjustmentProposal
+from common.clock import utc_now
+from dashboard.chain import collected
+from funding.models import FundingTransaction
+from funding.services import auto_funding
 from networks.ach import freezing
 from tenants import actors
-from tenants.services import keys
-from tests.builders import NOW, browser_of, make_endpoint, make_staff
+from tenants.models import Role
+from tenants.services import keys, switches
+from tenants.switches import SwitchKind
+from tests.builders import (
+    NOW,
+    browser_of,
+    make_auto_funding,
+    make_endpoint,
+    make_member,
+    make_source,
+    make_staff,
+)
 from tests.networks.ach.builders import (
     FREEZE,
     RAIL,
@@ -22,6 +38,7 @@ from transfers import holds
 from webhooks.models import WebhookDelivery, WebhookEvent
 
 pytestmark = pytest.mark.django_db
+QUERIES_MAX = 32
 PATHS = {"in": "/admin/desk/funding", "out": "/admin/desk/payments"}
 ADMIN = {"in": "/admin/funding/fundingtransaction", "out": "/admin/payments/payment"}
 SEE = {"in": "funding.view_fundingtransaction", "out": "payments.view_payment"}
@@ -138,6 +155,99 @@ def test_shows_no_part_whose_own_page_its_reader_may_not_open(money, row):
     assert "hooks.acme.example" not in page
     assert "btx_" not in page
     assert "Webhook events" not in page
+
+
+def test_leads_to_its_bank_account(money, row, desk):
+    account = row.source if money.transfer.direction == "in" else row.recipient
+    kind = f"{account._meta.app_label}/{account._meta.model_name}"
+
+    assert f'href="/admin/{kind}/{account.pk}/change/"' in text(desk, money, row)
+
+    reader = make_staff("kim@ballast.example", [SEE[money.transfer.direction]])
+    assert f"/admin/{kind}/" not in text(browser_of(reader), money, row)
+
+
+def test_leads_to_what_keeps_it(money, row, desk):
+    assert "Kept by" not in text(desk, money, row)
+    switch = switches.engage(
+        kind=SwitchKind(money.transfer.stopped_by), reason="Storm", actor=actors.SYSTEM, now=NOW
+    )
+    money.run_due()
+
+    page = text(desk, money, row)
+
+    assert f'href="/admin/tenants/switch/{switch.pk}/change/">{switch}</a>' in page
+
+
+def test_leads_to_the_tenant_that_keeps_it(money, row, desk):
+    type(row).objects.filter(pk=row.pk).update(parked_for=row.tenant_id)
+
+    assert "The tenant is suspended</a>" in text(desk, money, row)
+
+
+def test_shows_adjustments_that_name_it(acme, rival, money, row, desk):
+    for tenant, reason in ((acme, f"Fee of {row.pk}"), (acme, "Other"), (rival, f"Not {row.pk}")):
+        proposals.propose(
+            tenant_id=tenant.pk,
+            type="credit",
+            amount=1_250,
+            reason=reason,
+            actor=actors.staff(make_staff("lee@ballast.example").pk),
+            now=utc_now(),
+        )
+    named = AdjustmentProposal.objects.get(reason=f"Fee of {row.pk}")
+
+    page = text(desk, money, row)
+
+    assert f'href="/admin/balance/adjustmentproposal/{named.pk}/change/"' in page
+    assert page.count("/admin/balance/adjustmentproposal/adp_") == 1
+
+
+def test_shows_its_approval(acme, desk):
+    make_source(acme)
+    make_auto_funding(acme, confirmation_threshold=0)
+    make_member(acme, email="boss@acme.example", role=Role.OWNER)
+    auto_funding.evaluate(tenant_id=acme.pk, now=NOW)
+    funding = FundingTransaction.objects.get()
+    confirmation = funding.confirmation
+
+    page = text(desk, DIRECTIONS["in"], funding)
+
+    assert f'href="/admin/funding/confirmation/{confirmation.pk}/change/"' in page
+    assert "Waiting</p>" in page
+    reader = make_staff("kim@ballast.example", [SEE["in"]])
+    assert "/admin/funding/confirmation/" not in text(browser_of(reader), DIRECTIONS["in"], funding)
+
+
+def test_says_how_many_there_are_of_what_it_cuts(acme, money, row, desk, monkeypatch):
+    make_endpoint(acme, url="https://hooks.acme.example/other")
+    money.run_due()
+    events = WebhookEvent.objects.filter(payment_id=row.pk)
+    sent = WebhookDelivery.objects.filter(event__in=events)
+    assert "The first" not in text(desk, money, row)
+    monkeypatch.setattr(collected, "EVENTS_SHOWN", 2)
+    monkeypatch.setattr(collected, "DELIVERIES_SHOWN", 1)
+
+    page = text(desk, money, row)
+
+    assert f"The first 2 of {events.count()} events." in page
+    assert f"The first 1 of {sent.count()} deliveries." in page
+    for kind, rows in (("webhookevent", events), ("webhookdelivery", sent)):
+        address = f"/admin/webhooks/{kind}/?q={row.pk}"
+        assert f'href="{address}"' in page
+        found = desk.get(address).context["cl"].queryset
+        assert set(found) == set(rows)
+
+
+def test_has_as_many_queries_however_much_hangs_on_it(
+    acme, money, row, desk, django_assert_max_num_queries
+):
+    for number in range(5):
+        make_endpoint(acme, url=f"https://hooks.acme.example/{number}")
+    money.run_due()
+
+    with django_assert_max_num_queries(QUERIES_MAX):
+        text(desk, money, row)
 
 
 @pytest.mark.parametrize("id", ["pay_1", "ftx_1", "x"])
