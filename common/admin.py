@@ -218,6 +218,8 @@ class ReadOnlyAdmin(FastAdmin):
     """An admin page that changes nothing. Changes go through services, which check, audit and
     notify."""
 
+    change_form_template: Any = "admin/row.html"
+
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """The fields in the order in which people ask for them: amounts in dollars, and the empty
         ones in one line. Every wide integer of a row but `_NOT_MONEY` is in cents."""

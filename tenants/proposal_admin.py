@@ -66,6 +66,8 @@ class ProposalAdmin(ServiceAdmin):
     outcome: ClassVar[str]
     approved: ClassVar[tuple[str, str]]
 
+    change_form_template = "admin/row.html"
+    add_form_template = "admin/change_form.html"
     change_form_before_template = "admin/proposal.html"
     list_select_related: Any = ("tenant", "proposed_by", "decided_by")
     actions_detail: Any = ("approve", "reject")

@@ -15,7 +15,7 @@ from dashboard.developers.webhooks.lines import EndpointLine, endpoint_line
 from dashboard.funding.lines import FundingLine, funding_line
 from dashboard.statement.lines import TransactionLine, transaction_line
 from desk import return_rates
-from desk.admin import name_all
+from desk.admin.audit_log import name_all
 from desk.return_rates import TenantMeters
 from desk.tenants.money_out import MoneyOut, money_out
 from funding import figures

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.db.models import Q, QuerySet
-from django.http import HttpRequest
 
 from common.admin import ReadOnlyAdmin, dollars
 from networks.ach import models
-from networks.ach.states import EntryStatus
 
 
 @admin.register(models.AchRail)
@@ -54,36 +51,6 @@ class OriginatorAdmin(ReadOnlyAdmin):
     )
     search_fields = ("tenant_id__exact", "company_name__istartswith")
     search_help_text = "The id of the tenant, or how the name begins"
-
-
-@admin.register(models.AchEntry)
-class AchEntryAdmin(ReadOnlyAdmin):
-    list_display = (
-        "instruction_id",
-        "rail",
-        "status",
-        "sec",
-        "is_debit",
-        dollars("amount"),
-        "trace_number",
-        "effective_date",
-        "waits_for",
-    )
-    list_filter = ("status", "sec", "is_debit")
-    raw_id_fields = ("batch", "original", "replaces", "originator")
-    search_fields = ("instruction_id__exact", "trace_number__exact")
-    search_help_text = "The id of the funding or payment, or a trace number"
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[models.AchEntry], search_term: str
-    ) -> tuple[QuerySet[models.AchEntry], bool]:
-        """By the indexes, which are those of live entries and of replaced ones."""
-        if not search_term:
-            return queryset, False
-        replaced = Q(status=EntryStatus.REQUEUED)
-        mine = Q(instruction_id=search_term)
-        found = Q(trace_number=search_term) | (mine & ~replaced) | (mine & replaced)
-        return queryset.filter(found), False
 
 
 @admin.register(models.OutFile)
