@@ -13,6 +13,7 @@ from approvals.models import ApprovalStatus
 from balance import proposals
 from balance import services as ledger
 from common.clock import utc_now
+from desk.models import Assignment, ItemKind, ItemNote
 from funding.models import (
     AutoFundingDecision,
     Confirmation,
@@ -79,6 +80,7 @@ def past(acme: Tenant, rival: Tenant) -> Tenant:
     _decisions(acme, now)
     _corrections(acme, api)
     _staff(acme, now)
+    _items(now)
     bank.keep(acme)
     ledger.adjust(tenant_id=rival.pk, type="credit", amount=5, reason="Gift", actor=SYSTEM, now=now)
     audit.record(tenant_id=None, actor=SYSTEM, action="nobody.looked", now=now)
@@ -118,6 +120,20 @@ def _staff(acme: Tenant, now: datetime) -> None:
     )
     access.reject(proposal_id=proposal.pk, note="Never called", actor=other, now=now)
     staff.end(user_id=one.id, actor=SYSTEM, now=now)
+
+
+def _items(now: datetime) -> None:
+    """Somebody works on a funding and noted something on it."""
+    funding = FundingTransaction.objects.earliest("pk")
+    other = User.objects.get(email="other@ballast.example")
+    about: dict[str, Any] = {
+        "kind": ItemKind.FUNDING,
+        "subject_id": funding.pk,
+        "created_by": other,
+        "created_at": now,
+    }
+    ItemNote.objects.create(text="Called them", **about)
+    Assignment.objects.create(number=1, assignee=other, **about)
 
 
 def _decisions(acme: Tenant, now: datetime) -> None:
