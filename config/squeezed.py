@@ -12,7 +12,7 @@ _INDENT = re.compile(rb"\s*\n\s*")
 
 
 def squeezed(page: bytes) -> bytes:
-    """`page` (HTML) in a tenth to a third less bytes. Text that keeps its lines stays as it is."""
+    """`page` (HTML) in fewer bytes, by a tenth to a third. Text that keeps its lines stays."""
     parts = _KEEPS_LINES.split(page)  # every second one is such a text
     parts[::2] = [_INDENT.sub(b"\n", part) for part in parts[::2]]
     return b"".join(parts)

@@ -135,8 +135,8 @@ _OF_API: Mapping[str, Rights] = {
 
 
 def of_tables() -> dict[str, Rights]:
-    """The rights on every table of the installed apps on which there are any, by its name in the
-    database."""
+    """The rights on the tables of the installed apps, by their names in the database, without the
+    tables on which nobody has any."""
     known = apps.get_models(include_auto_created=True)
     found = {model._meta.db_table: of_model(model) for model in known}
     for name in _READ_BY_NOBODY:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from types import MappingProxyType
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 
-from common.days import start_of
 from common.engine.lookups import one_of
 from desk.entries.page import meaning
 from desk.exceptions import codes
+from desk.exceptions.line import ExceptionLine
 from desk.items import assigning
 from desk.items.narrowing import ALL, Narrowing, Whose
 from desk.items.subjects import Subject
@@ -21,7 +21,6 @@ from desk.models import ItemKind
 from desk.proposals import lines as proposals
 from desk.rails import stuck
 from funding.models import FundingTransaction
-from networks.ach import bank_clock
 from networks.ach.inbound import deadlines, hearing, lines
 from networks.ach.models import (
     AchReversal,
@@ -48,7 +47,6 @@ from payments.models import Payment
 SHOWN = 50
 PAGES_MAX = 10
 COUNTED_MAX = 1_000
-SOON = timedelta(days=1)
 _LATE_RETURN = "Dishonor it, or let it stand"
 _DO = {
     RecordKind.RETURN: "Match it to an entry, dishonor it, or resolve it",
@@ -66,33 +64,6 @@ _APPLY = "Apply it, or refuse it with C61 to C69"
 _TRANSFERS: Mapping[ItemKind, type[FundingTransaction] | type[Payment]] = MappingProxyType(
     {ItemKind.FUNDING: FundingTransaction, ItemKind.PAYMENT: Payment}
 )
-
-
-@dataclass(frozen=True)
-class ExceptionLine:
-    """One thing to decide. `subject` is the item that `href` leads to, and `age` how long it has
-    waited, in seconds. `deadline` None: there is none. `seconds` are until it, below zero when it
-    has passed. `day` is the banks' day that it ends, if it is one."""
-
-    subject: Subject
-    title: str
-    detail: str
-    amount: int | None
-    rail: str
-    href: str
-    to_do: str
-    age: int
-    deadline: datetime | None
-    seconds: int
-    day: date | None
-
-    @property
-    def tone(self) -> str:
-        if self.deadline is None:
-            return "neutral"
-        if self.seconds <= 0:
-            return "bad"
-        return "warn" if self.seconds <= SOON.total_seconds() else "info"
 
 
 @dataclass(frozen=True)
@@ -167,11 +138,6 @@ def counted(*, now: datetime) -> tuple[int, int]:
     return len(open_records) + files + silent + proposed + kept, late + silent
 
 
-def until(day: date | None) -> datetime | None:
-    """The end of a day of the banks, in New York."""
-    return bank_clock.here(start_of(day + timedelta(days=1))) if day else None
-
-
 def record_title(record: InRecord) -> str:
     """`Return R01: Insufficient funds`."""
     kind = str(RecordKind(record.kind).label).capitalize()
@@ -210,17 +176,17 @@ def _records(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLin
     for row in [*waiting, *late]:
         is_open = row.status == RecordStatus.REVIEW
         title = record_title(row)
-        yield _line(
-            Subject(ItemKind.RECORD, str(row.pk)),
-            row.received_at,
-            title if is_open or row.note else f"Late: {title}",
-            _detail(row),
-            row.amount or None,
-            row.rail_id,
-            reverse("desk:exception_record", args=[row.pk]),
-            to_do(row, can_be_applied=row.pk in possible),
-            row.due_on,
-            now,
+        yield ExceptionLine(
+            subject=Subject(ItemKind.RECORD, str(row.pk)),
+            title=title if is_open or row.note else f"Late: {title}",
+            detail=_detail(row),
+            amount=row.amount or None,
+            rail=row.rail_id,
+            href=reverse("desk:exception_record", args=[row.pk]),
+            to_do=to_do(row, can_be_applied=row.pk in possible),
+            since=row.received_at,
+            due=row.due_on,
+            now=now,
         )
 
 
@@ -235,17 +201,17 @@ def _files(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]
     waiting = InFile.objects.filter(status=InFileStatus.REVIEW).order_by("received_at", "pk")
     for row in only.of(ItemKind.BANK_FILE, waiting)[:most]:
         first = row.faults[0] if row.faults else {}
-        yield _line(
-            Subject(ItemKind.BANK_FILE, row.pk),
-            row.received_at,
-            f"File set aside: {row.name}",
-            str(first.get("detail") or InFolder(row.folder).label),
-            None,
-            row.rail_id,
-            reverse("desk:exception_file", args=[row.pk]),
-            "Ask the bank, read it again, or resolve it",
-            deadlines.review_due(row.received_at),
-            now,
+        yield ExceptionLine(
+            subject=Subject(ItemKind.BANK_FILE, row.pk),
+            title=f"File set aside: {row.name}",
+            detail=str(first.get("detail") or InFolder(row.folder).label),
+            amount=None,
+            rail=row.rail_id,
+            href=reverse("desk:exception_file", args=[row.pk]),
+            to_do="Ask the bank, read it again, or resolve it",
+            since=row.received_at,
+            due=deadlines.review_due(row.received_at),
+            now=now,
         )
 
 
@@ -266,17 +232,17 @@ def _proposed_answers() -> QuerySet[SpokenAnswer]:
 
 def _unanswered(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]:
     for row in only.of(ItemKind.FILE, _overdue(now))[:most]:
-        yield _line(
-            Subject(ItemKind.FILE, row.pk),
-            row.acknowledgment_due_at,
-            f"No acknowledgment: {row}",
-            "The bank has not said whether it took the file",
-            row.debit_total + row.credit_total,
-            row.rail_id,
-            reverse("desk:file", args=[row.pk]) + "#answers",
-            "Call the bank, and write down what it says of the file",
-            row.acknowledgment_due_at,
-            now,
+        yield ExceptionLine(
+            subject=Subject(ItemKind.FILE, row.pk),
+            title=f"No acknowledgment: {row}",
+            detail="The bank has not said whether it took the file",
+            amount=row.debit_total + row.credit_total,
+            rail=row.rail_id,
+            href=reverse("desk:file", args=[row.pk]) + "#answers",
+            to_do="Call the bank, and write down what it says of the file",
+            since=row.acknowledgment_due_at,
+            due=row.acknowledgment_due_at,
+            now=now,
         )
 
 
@@ -285,17 +251,17 @@ def _spoken(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine
     for answer in waiting.select_related("file", "file__version")[:most]:
         row = answer.file
         is_silent = row.version.terms.get("ack_format") == AckFormat.NONE
-        yield _line(
-            Subject(ItemKind.ANSWER, answer.pk),
-            answer.proposed_at,
-            f"Answer by telephone: {row}",
-            f"{answer.get_verdict_display()}, says {answer.said_by}",
-            row.debit_total + row.credit_total,
-            row.rail_id,
-            reverse("desk:answer", args=[answer.pk]),
-            _CONFIRM_OR_SILENCE if is_silent else _CONFIRM,
-            answer.speaks_until if is_silent else row.acknowledgment_due_at,
-            now,
+        yield ExceptionLine(
+            subject=Subject(ItemKind.ANSWER, answer.pk),
+            title=f"Answer by telephone: {row}",
+            detail=f"{answer.get_verdict_display()}, says {answer.said_by}",
+            amount=row.debit_total + row.credit_total,
+            rail=row.rail_id,
+            href=reverse("desk:answer", args=[answer.pk]),
+            to_do=_CONFIRM_OR_SILENCE if is_silent else _CONFIRM,
+            since=answer.proposed_at,
+            due=answer.speaks_until if is_silent else row.acknowledgment_due_at,
+            now=now,
         )
 
 
@@ -303,33 +269,33 @@ def _reversals(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionL
     proposed = AchReversal.objects.filter(status=ReversalStatus.PROPOSED).select_related("entry")
     rows = only.of(ItemKind.REVERSAL, proposed)
     for row in rows.order_by("discovered_at", "pk")[:most]:
-        yield _line(
-            Subject(ItemKind.REVERSAL, row.pk),
-            row.proposed_at,
-            f"Reversal: {row.get_reason_display()}",
-            row.note,
-            row.entry.amount,
-            row.entry.rail_id,
-            reverse("desk:reversal", args=[row.pk]),
-            "Another person than who proposed it approves or rejects",
-            row.discovered_at + deadlines.REVERSAL_AFTER_DISCOVERY,
-            now,
+        yield ExceptionLine(
+            subject=Subject(ItemKind.REVERSAL, row.pk),
+            title=f"Reversal: {row.get_reason_display()}",
+            detail=row.note,
+            amount=row.entry.amount,
+            rail=row.entry.rail_id,
+            href=reverse("desk:reversal", args=[row.pk]),
+            to_do="Another person than who proposed it approves or rejects",
+            since=row.proposed_at,
+            due=row.discovered_at + deadlines.REVERSAL_AFTER_DISCOVERY,
+            now=now,
         )
 
 
 def _proposed(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]:
     for row in only.of(ItemKind.PROPOSAL, proposals.open_ones())[:most]:
-        yield _line(
-            Subject(ItemKind.PROPOSAL, row.pk),
-            row.proposed_at,
-            f"For a second person: {row.get_kind_display()}",
-            row.reason,
-            None,
-            row.rail_id,
-            reverse("desk:proposal", args=[row.pk]),
-            "Another person than who proposed it approves or rejects",
-            None,
-            now,
+        yield ExceptionLine(
+            subject=Subject(ItemKind.PROPOSAL, row.pk),
+            title=f"For a second person: {row.get_kind_display()}",
+            detail=row.reason,
+            amount=None,
+            rail=row.rail_id,
+            href=reverse("desk:proposal", args=[row.pk]),
+            to_do="Another person than who proposed it approves or rejects",
+            since=row.proposed_at,
+            due=None,
+            now=now,
         )
 
 
@@ -342,17 +308,17 @@ def _left_to_a_person() -> QuerySet[Correction]:
 def _undecided(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]:
     left = only.of(ItemKind.RECORD, _left_to_a_person(), "record_id")
     for row in left.select_related("record")[:most]:
-        yield _line(
-            Subject(ItemKind.RECORD, str(row.record_id)),
-            row.outcome_at,
-            f"Account not corrected: {record_title(row.record)}",
-            row.outcome_note,
-            None,
-            row.record.rail_id,
-            reverse("desk:exception_record", args=[row.record_id]),
-            "Settle the network message about it",
-            row.due_on,
-            now,
+        yield ExceptionLine(
+            subject=Subject(ItemKind.RECORD, str(row.record_id)),
+            title=f"Account not corrected: {record_title(row.record)}",
+            detail=row.outcome_note,
+            amount=None,
+            rail=row.record.rail_id,
+            href=reverse("desk:exception_record", args=[row.record_id]),
+            to_do="Settle the network message about it",
+            since=row.outcome_at,
+            due=row.due_on,
+            now=now,
         )
 
 
@@ -360,17 +326,17 @@ def _stopped(now: datetime, only: Narrowing) -> Iterator[ExceptionLine]:
     stopped = Originator.objects.filter(debits_stopped_at__isnull=False, ended_at=None)
     rows = only.of(ItemKind.ORIGINATOR, stopped)
     for row in rows.order_by("debits_stopped_at")[:SHOWN]:
-        yield _line(
-            Subject(ItemKind.ORIGINATOR, row.pk),
-            row.debits_stopped_at,
-            f"Debits stopped: {row.company_name}",
-            row.debits_stopped_why,
-            None,
-            row.rail_id,
-            reverse("desk:originator_debits", args=[row.rail_id, row.pk]),
-            "Find out why they come back, then let them go on",
-            None,
-            now,
+        yield ExceptionLine(
+            subject=Subject(ItemKind.ORIGINATOR, row.pk),
+            title=f"Debits stopped: {row.company_name}",
+            detail=row.debits_stopped_why,
+            amount=None,
+            rail=row.rail_id,
+            href=reverse("desk:originator_debits", args=[row.rail_id, row.pk]),
+            to_do="Find out why they come back, then let them go on",
+            since=row.debits_stopped_at,
+            due=None,
+            now=now,
         )
 
 
@@ -381,17 +347,17 @@ def _stuck_files() -> QuerySet[OutFile]:
 def _stuck(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]:
     for row in only.of(ItemKind.FILE, _stuck_files())[:most]:
         in_doubt = "Ask the bank whether it has the file, then say so"
-        yield _line(
-            Subject(ItemKind.FILE, row.pk),
-            row.stuck_at,
-            f"Not sent: {row}, {row.stuck_code}",
-            stuck.advice(row.stuck_code),
-            row.debit_total + row.credit_total,
-            row.rail_id,
-            reverse("desk:file", args=[row.pk]),
-            in_doubt if row.is_in_doubt else "Mend the cause, then try again",
-            row.cutoff_at,
-            now,
+        yield ExceptionLine(
+            subject=Subject(ItemKind.FILE, row.pk),
+            title=f"Not sent: {row}, {row.stuck_code}",
+            detail=stuck.advice(row.stuck_code),
+            amount=row.debit_total + row.credit_total,
+            rail=row.rail_id,
+            href=reverse("desk:file", args=[row.pk]),
+            to_do=in_doubt if row.is_in_doubt else "Mend the cause, then try again",
+            since=row.stuck_at,
+            due=row.cutoff_at,
+            now=now,
         )
 
 
@@ -404,49 +370,49 @@ def _held_files(now: datetime) -> QuerySet[OutFile]:
 def _held(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]:
     for row in only.of(ItemKind.FILE, _held_files(now))[:most]:
         what = "Mend what its faults name and build it again, or take it apart"
-        yield _line(
-            Subject(ItemKind.FILE, row.pk),
-            row.held_at,
-            f"Held: {row}",
-            row.held_why,
-            row.debit_total + row.credit_total,
-            row.rail_id,
-            reverse("desk:file", args=[row.pk]),
-            what if row.faults else "Offer it again, or take it apart",
-            row.cutoff_at,
-            now,
+        yield ExceptionLine(
+            subject=Subject(ItemKind.FILE, row.pk),
+            title=f"Held: {row}",
+            detail=row.held_why,
+            amount=row.debit_total + row.credit_total,
+            rail=row.rail_id,
+            href=reverse("desk:file", args=[row.pk]),
+            to_do=what if row.faults else "Offer it again, or take it apart",
+            since=row.held_at,
+            due=row.cutoff_at,
+            now=now,
         )
 
 
 def _lines(now: datetime, only: Narrowing) -> Iterator[ExceptionLine]:
     for row in only.of(ItemKind.RAIL, lines.in_trouble())[:SHOWN]:
-        yield _line(
-            Subject(ItemKind.RAIL, row.rail_id),
-            row.trouble_since,
-            f"Files of {row} are not fetched: {row.trouble}",
-            stuck.advice(row.trouble),
-            None,
-            row.rail_id,
-            reverse("desk:rail", args=[row.rail_id]),
-            "Mend the cause, then look again",
-            None,
-            now,
+        yield ExceptionLine(
+            subject=Subject(ItemKind.RAIL, row.rail_id),
+            title=f"Files of {row} are not fetched: {row.trouble}",
+            detail=stuck.advice(row.trouble),
+            amount=None,
+            rail=row.rail_id,
+            href=reverse("desk:rail", args=[row.rail_id]),
+            to_do="Mend the cause, then look again",
+            since=row.trouble_since,
+            due=None,
+            now=now,
         )
 
 
 def _not_final(now: datetime, only: Narrowing) -> Iterator[ExceptionLine]:
     for each in _kept(now, only):
-        yield _line(
-            Subject(ItemKind.RAIL, each.rail),
-            each.since,
-            f"Debits of {each.rail} are not final",
-            f"{each.number:,} wait until what the bank has for us is fetched and read",
-            each.amount,
-            each.rail,
-            reverse("desk:rail", args=[each.rail]),
-            "Let files be read, mend their line, resolve those that were set aside",
-            each.since,
-            now,
+        yield ExceptionLine(
+            subject=Subject(ItemKind.RAIL, each.rail),
+            title=f"Debits of {each.rail} are not final",
+            detail=f"{each.number:,} wait until what the bank has for us is fetched and read",
+            amount=each.amount,
+            rail=each.rail,
+            href=reverse("desk:rail", args=[each.rail]),
+            to_do="Let files be read, mend their line, resolve those that were set aside",
+            since=each.since,
+            due=each.since,
+            now=now,
         )
 
 
@@ -460,17 +426,17 @@ def _transfers(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionL
         ids = [subject.id for subject in mine if subject.kind == kind]
         for row in model.objects.filter(one_of("pk", ids)).select_related("tenant"):
             subject = Subject(kind, row.pk)
-            yield _line(
-                subject,
-                row.held_at or row.created_at,
-                f"{kind.label.capitalize()} of {row.tenant.name}",
-                f"Held: {row.hold_reason}" if row.held_at else row.get_status_display(),
-                row.amount,
-                row.network or "No rail yet",
-                reverse(f"desk:{kind.value}", args=[row.pk]),
-                "Release it here when nothing is left to do",
-                None,
-                now,
+            yield ExceptionLine(
+                subject=subject,
+                title=f"{kind.label.capitalize()} of {row.tenant.name}",
+                detail=f"Held: {row.hold_reason}" if row.held_at else row.get_status_display(),
+                amount=row.amount,
+                rail=row.network or "No rail yet",
+                href=reverse(f"desk:{kind.value}", args=[row.pk]),
+                to_do="Release it when nothing is left to do",
+                since=row.held_at or row.created_at,
+                due=None,
+                now=now,
             )
 
 
@@ -481,25 +447,3 @@ def _kept(now: datetime, only: Narrowing) -> list[hearing.Kept]:
         return list(found.values())
     last = assigning.current(found)
     return [each for rail, each in found.items() if only.keeps(assigning.whose(last.get(rail)))]
-
-
-def _line(
-    subject: Subject,
-    since: datetime | None,
-    title: str,
-    detail: str,
-    amount: int | None,
-    rail: str,
-    href: str,
-    what: str,
-    due: datetime | date | None,
-    now: datetime,
-) -> ExceptionLine:
-    """`since` is when it began to wait. `due` is a moment, or a day of the banks, to its end."""
-    day = due if isinstance(due, date) and not isinstance(due, datetime) else None
-    deadline = due if isinstance(due, datetime) else until(day)
-    seconds = int((deadline - now).total_seconds()) if deadline else 0
-    age = max(0, int((now - since).total_seconds())) if since else 0
-    return ExceptionLine(
-        subject, title, detail, amount, rail, href, what, age, deadline, seconds, day
-    )

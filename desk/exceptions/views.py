@@ -16,6 +16,7 @@ from desk.doers import Doer, person
 from desk.entries import page as entries
 from desk.exceptions import acts, codes, lines
 from desk.exceptions.acts import Action
+from desk.exceptions.line import until
 from desk.forms import ReasonForm
 from desk.items import people, standing
 from desk.items.narrowing import Narrowing, Whose
@@ -67,7 +68,7 @@ def exceptions(request: HttpRequest) -> HttpResponse:
 def record(request: HttpRequest, record_id: int) -> HttpResponse:
     """One record: what the bank said, what fits it, and what can be done."""
     row, now = acts.found_record(record_id), utc_now()
-    deadline = lines.until(row.due_on)
+    deadline = until(row.due_on)
     actions = _possible(acts.RECORD_ACTIONS, row)
     correction = Correction.objects.filter(record=row).first()
     return desk_render(

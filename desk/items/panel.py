@@ -74,8 +74,8 @@ def note_lines(rows: Iterable[ItemNote]) -> list[NoteLine]:
 def assignment_lines(rows: Iterable[Assignment]) -> list[AssignmentLine]:
     """With the names of those concerned. Two queries, none for none."""
     found = list(rows)
-    people = {row.created_by_id for row in found} | {row.assignee_id or "" for row in found}
-    names = doers.names_of(people) if found else {}
+    concerned = {row.created_by_id for row in found} | {row.assignee_id or "" for row in found}
+    names = doers.names_of(concerned) if found else {}
     return [
         AssignmentLine(row, names[row.created_by_id], names.get(row.assignee_id or "", ""))
         for row in found
