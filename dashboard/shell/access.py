@@ -354,7 +354,8 @@ def _without_tenant(request: PageRequest) -> HttpResponse | HttpResponseRedirect
         return render(request, "dashboard/shell/sso_needed.html", values, status=403)
     if request.user.is_staff:
         return redirect("admin:index")
-    return render(request, "dashboard/shell/no_tenant.html", status=403)
+    values = {"is_by_provider": reach.of_session(request) is not None}
+    return render(request, "dashboard/shell/no_tenant.html", values, status=403)
 
 
 def _wrong_role(access: TenantAccess, roles: tuple[Role, ...]) -> str:

@@ -139,7 +139,10 @@ class TestAMember:
 
         connect_acme(enabled=False)
 
-        assert client.get("/dashboard/").status_code == 403
+        page = client.get("/dashboard/")
+        assert page.status_code == 403
+        assert "sign out, then sign in another way" in page.content.decode()
+        assert "not a member" not in page.content.decode()
         assert client.get("/accounts/sso/acme-idp/").status_code == 404
 
 
