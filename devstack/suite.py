@@ -1,5 +1,5 @@
 """`./run test`: pytest with the given arguments, or the whole suite, quick tests first. `--quick`:
-those only. `--nightly`: the whole suite, as thorough as it can be."""
+those of them that an edit waits for. `--nightly`: the whole suite, as thorough as it can be."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ALONE = [
     "tests/scenarios",
 ]
 # A quarter of the quick tests and almost half of their time: most edits need not wait for them.
-NEXT = [
+UNHURRIED = [
     f"tests/{name}"
     for name in ("benchmarks", "clients", "dashboard", "desk", "devstack", "races", "seals")
 ]
@@ -74,12 +74,9 @@ class Phase(NamedTuple):
         return self._replace(command=[*self.command, *self.paths_at_night, "--nightly"])
 
 
+AFTER_AN_EDIT = Phase("quick tests", [*PYTEST, *_without(UNHURRIED), "-m", QUICK, *SHARED_OUT])
 PHASES = (
-    Phase("quick tests", [*PYTEST, *_without(NEXT), "-m", QUICK, *SHARED_OUT]),
-    Phase(
-        "quick tests of pages, races, seals and tools",
-        [*PYTEST, *NEXT, "-m", QUICK, *SHARED_OUT],
-    ),
+    Phase("quick tests", [*PYTEST, "-m", QUICK, *SHARED_OUT]),
     Phase(
         "money tests through Django's own cursor",
         [*PYTEST, *POSTING, "-m", QUICK, *SHARED_OUT],
@@ -89,7 +86,7 @@ PHASES = (
     Phase("slow tests", [*PYTEST, *_without(ALONE), "-m", SLOW, *SHARED_OUT]),
     Phase("slow tests that measure time", [*PYTEST, *ALONE, "-m", SLOW]),
     # By themselves: Playwright leaves an event loop running in the thread of the tests after it.
-    Phase("browser tests", [*PYTEST, "-m", "browser", *SHARED_OUT]),
+    Phase("browser tests", [*PYTEST, "tests/browser", "-m", "browser", *SHARED_OUT]),
 )
 NO_TESTS = 5
 INTERRUPTED = 2
@@ -99,7 +96,7 @@ READ_BYTES = 8192
 def run(arguments: Sequence[str]) -> int:
     """Run the tests; the exit code is the first failure's."""
     if list(arguments) == ["--quick"]:
-        return run_phases(phases=PHASES[:1])
+        return run_phases(phases=[AFTER_AN_EDIT])
     is_night = list(arguments) == ["--nightly"]
     if not arguments or is_night or any("browser" in argument for argument in arguments):
         chromium.ensure()

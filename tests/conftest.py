@@ -46,6 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
     if config.getoption("--nightly"):
         return
     left = [item for item in items if item.get_closest_marker("nightly")]

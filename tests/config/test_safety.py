@@ -23,13 +23,16 @@ from tests.tls_server import TlsServer
 ZEROS = "k1:" + base64.b64encode(bytes(32)).decode()
 PUBLIC = "x:8QBagZdFxRR7C2tTGtXbOlhOnaHhMdz2ixFQMnUGAzk="
 SOUND = key("sound") + key("and more")
+SOUND_IN_DEVELOPMENT = DEVELOPMENT | dict.fromkeys(
+    ["SECRET_KEY", "ENCRYPTION_KEYS", "FINGERPRINT_KEY"], ""
+)
 NOBODY_THERE = {
     "DATABASE_URL": "postgresql://app@127.0.0.1:1/app",
     "REDIS_URL": "redis://127.0.0.1:1",
 }
 
 
-def start(arguments, **given):
+def run(arguments, **given):
     """What a process says that has only these variables, and how it ended."""
     return subprocess.run(
         [sys.executable, *arguments],
@@ -42,12 +45,7 @@ def start(arguments, **given):
     )
 
 
-def check(**given):
-    return start(["manage.py", "check"], **(PRODUCTION | given))
-
-
-@pytest.mark.slow
-class TestProcess:
+class TestSettings:
     @pytest.mark.parametrize(
         ("given", "sentence"),
         [
@@ -135,20 +133,21 @@ class TestProcess:
             ),
         ],
     )
-    def test_stops_with_one_sentence_that_says_what_to_do(self, given, sentence):
-        ended = check(**given)
+    def test_stop_at_what_is_unsafe_with_a_sentence_that_says_what_to_do(
+        self, start, given, sentence
+    ):
+        with pytest.raises(ImproperlyConfigured) as refusal:
+            start(**PRODUCTION | given)
 
-        assert ended.returncode == 1
-        last_line = ended.stderr.strip().splitlines()[-1]
-        assert last_line.startswith(f"django.core.exceptions.ImproperlyConfigured: {sentence}")
-        assert "password" not in last_line
-        assert last_line.count(SOUND[:20]) == 0
+        (line,) = str(refusal.value).splitlines()
+        assert line.startswith(sentence)
+        assert "password" not in line
+        assert SOUND[:20] not in line
 
     @pytest.mark.parametrize(
         "given",
         [
-            {},
-            DEVELOPMENT | dict.fromkeys(["SECRET_KEY", "ENCRYPTION_KEYS", "FINGERPRINT_KEY"], ""),
+            SOUND_IN_DEVELOPMENT,
             DEVELOPMENT | {"BASE_URL": "http://[::1]:8000", "WEB_BIND": "unix:/run/web.sock"},
             {"TRUSTED_PROXY_COUNT": "0", "SERVED_WITHOUT_PROXY": "True"},
             {
@@ -163,10 +162,28 @@ class TestProcess:
             },
         ],
     )
-    def test_starts_with_what_is_safe_or_said_on_purpose(self, given):
-        ended = check(**given)
+    def test_are_read_where_they_are_safe_or_unsafe_on_purpose(self, start, given):
+        variables = PRODUCTION | given
+
+        assert variables["BASE_URL"] == start(**variables).BASE_URL
+
+
+@pytest.mark.slow
+class TestProcess:
+    @pytest.mark.parametrize("given", [PRODUCTION, PRODUCTION | SOUND_IN_DEVELOPMENT])
+    def test_starts_with_what_is_safe(self, given):
+        ended = run(["manage.py", "check"], **given)
 
         assert (ended.returncode, "ImproperlyConfigured" in ended.stderr) == (0, False)
+
+    def test_stops_with_one_sentence_that_says_what_to_do(self):
+        ended = run(["manage.py", "check"], **PRODUCTION | {"SECRET_KEY": SOUND[:49]})
+
+        assert ended.returncode == 1
+        last_line = ended.stderr.strip().splitlines()[-1]
+        sentence = "SECRET_KEY has fewer than 50 characters: make one with"
+        assert last_line.startswith(f"django.core.exceptions.ImproperlyConfigured: {sentence}")
+        assert SOUND[:20] not in ended.stderr
 
     @pytest.mark.parametrize("name", ["web", "worker", "beat", "dispatcher"])
     def test_is_any_process_of_the_product(self, name):
@@ -175,7 +192,7 @@ class TestProcess:
             each for each in programs.of_product(profile(), free_port(), given) if each.name == name
         )
 
-        ended = start(program.command[1:], **given)
+        ended = run(program.command[1:], **given)
 
         assert ended.returncode != 0
         assert "SEAL_KEYS: key k1 has fewer than 8 different bytes" in ended.stderr
@@ -184,7 +201,7 @@ class TestProcess:
         """Whatever WEB_BIND says, `--bind` decides."""
         command = ["-m", "gunicorn", "--config=config/gunicorn.py", "config.wsgi:application"]
 
-        ended = start([*command, f"--bind=0.0.0.0:{free_port()}"], **DEVELOPMENT)
+        ended = run([*command, f"--bind=0.0.0.0:{free_port()}"], **DEVELOPMENT)
 
         assert ended.returncode == 1
         assert "Error: DEBUG is for a copy on this machine: set DEBUG=False, or" in ended.stderr
@@ -302,7 +319,7 @@ class TestBind:
 
 
 def test_djangos_own_server_is_not_started():
-    ended = start(["manage.py", "runserver", "0.0.0.0:8000"], DEBUG="True")
+    ended = run(["manage.py", "runserver", "0.0.0.0:8000"], DEBUG="True")
 
     assert ended.returncode == 1
     assert "start it with ./run" in ended.stderr

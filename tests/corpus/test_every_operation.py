@@ -6,6 +6,8 @@ Nothing may break, nothing may be half done, and every refusal is a problem of t
 from __future__ import annotations
 
 import json
+from itertools import islice
+from zlib import crc32
 
 import pytest
 from django.db import connection
@@ -42,6 +44,9 @@ STATE = "SELECT " + ", ".join(
 )
 OPERATIONS = [pytest.param(*item, id=item[2]["operationId"]) for item in operations()]
 SECRET_NUMBER = "000123456789"
+# Of each operation's requests CI sends each third, from another first one in each: over all
+# operations every class comes. `./run test --nightly tests/corpus` sends all.
+EVERY = 3
 
 
 def state():
@@ -116,7 +121,9 @@ def first_example(operation, made):
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
-def test_nothing_breaks_and_nothing_is_half_done(settings, path, method, operation):
+def test_nothing_breaks_and_nothing_is_half_done(request, settings, path, method, operation):
+    nightly = request.config.getoption("--nightly")
+    first, every = (0, 1) if nightly else (crc32(operation["operationId"].encode()) % EVERY, EVERY)
     settings.WEBHOOK_ALLOW_HTTP = True
     made, rival = stock(), stock(make_tenant(name="Rival"))
     foreign = [*rival.ids.values()]
@@ -129,14 +136,14 @@ def test_nothing_breaks_and_nothing_is_half_done(settings, path, method, operati
     client = Client(raise_request_exception=False)
 
     found, sent, before = [], 0, state()
-    for request in hostile_requests(plain, operation, made, foreign):
-        response = send(client, made.key, request)
+    for sample in islice(hostile_requests(plain, operation, made, foreign), first, None, every):
+        response = send(client, made.key, sample)
         sent, after = sent + 1, state()
-        if reason := fault(request, response, before, after):
-            found.append(f"{request.why}: {reason}")
+        if reason := fault(sample, response, before, after):
+            found.append(f"{sample.why}: {reason}")
         before = after
 
-    assert sent > 40
+    assert sent > 40 // every
     assert not found, "\n".join(found)
 
 

@@ -16,12 +16,15 @@ import pytest
 from devstack.accounts import servers_can_enter
 from devstack.paths import ROOT
 from tests.devstack.conftest import Stack
+from tests.samples import by_day
 
 pytestmark = pytest.mark.slow
 
 
 class TestStopping:
-    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    @pytest.mark.parametrize(
+        "number", by_day([signal.SIGINT, signal.SIGTERM, signal.SIGHUP], {signal.SIGTERM})
+    )
     def test_leaves_no_process_after_a_signal(self, stack: Stack, number: signal.Signals):
         stack.start()
 
@@ -150,7 +153,11 @@ class TestTheBank:
 
 class TestSupervision:
     @pytest.mark.parametrize(
-        "victim", ["os.fork", "http.server", "valkey-server", "bin/postgres", "devstack.odfi"]
+        "victim",
+        by_day(
+            ["os.fork", "http.server", "valkey-server", "bin/postgres", "devstack.odfi"],
+            {"http.server", "bin/postgres"},
+        ),
     )
     def test_starts_again_what_dies(self, stack: Stack, victim: str):
         stack.start()

@@ -38,8 +38,8 @@ SMALL, NIGHTLY = Size(examples=2, walks=150), Size(examples=300, walks=3_000)
 RUNS = (
     (1, "examples,coverage"),
     (1, "fuzzing,stateful"),
-    (2, "fuzzing,stateful"),
-    (3, "fuzzing,stateful"),
+    pytest.param(2, "fuzzing,stateful", marks=pytest.mark.nightly),
+    pytest.param(3, "fuzzing,stateful", marks=pytest.mark.nightly),
 )
 # In each run of walks. It may end early: the generator asks what was answered before, and
 # Hypothesis stops where that makes it inconsistent. 3 to 23 of the 153 links in each, seen.
@@ -52,6 +52,7 @@ SETTINGS = {
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.timeout(7200),
     pytest.mark.django_db(transaction=True),
 ]

@@ -146,6 +146,7 @@ def test_any_history_keeps_every_invariant(steps):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.django_db
 @pytest.mark.usefixtures("ledger_only")
 @settings(max_examples=100, deadline=None)

@@ -66,6 +66,7 @@ def test_any_history_of_money_in_and_out_is_explained(seed):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.django_db
 @given(seed=st.integers(0, 2**32))

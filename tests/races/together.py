@@ -68,6 +68,10 @@ def wait_for_a_lock() -> None:
 
 
 def rounds(count: int, *, quick: int = 1) -> pytest.MarkDecorator:
-    """Run the race `count` times, the first `quick` rounds among the quick tests."""
-    slow = [pytest.param(number, marks=pytest.mark.slow) for number in range(quick, count)]
-    return pytest.mark.parametrize("round_", [*range(quick), *slow])
+    """Run the race `count` times, the first `quick` rounds among the quick tests, and the second
+    half of all rounds at night only."""
+    half = max(count // 2, quick)
+    slow = [pytest.param(number, marks=pytest.mark.slow) for number in range(quick, half)]
+    marks = (pytest.mark.slow, pytest.mark.nightly)
+    nightly = [pytest.param(number, marks=marks) for number in range(half, count)]
+    return pytest.mark.parametrize("round_", [*range(quick), *slow, *nightly])

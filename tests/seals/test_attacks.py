@@ -108,6 +108,7 @@ def sealed_past(past):
 
 
 class TestRows:
+    @pytest.mark.long
     def test_any_changed_column_is_found(self, sealed_past):
         for name, column in COLUMNS:
             kind = KINDS[name]

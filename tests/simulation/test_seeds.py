@@ -8,12 +8,16 @@ import shlex
 import pytest
 
 from simulation import plants
+from tests.samples import by_day
 
-pytestmark = pytest.mark.django_db  # pytest-django sets databases up for tests that say so
+# pytest-django sets databases up for tests that say `django_db`.
+pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.long]
 
+# A lock, a rule of money, and an order of writing that only a death shows.
+PLANTED_BY_DAY = {"posting-lock", "expire-unasked", "acknowledged-first"}
 SMALL = ("--days", 1, "--acts", 40)
-# CI waits for a few seeds; `./run test --nightly tests/simulation` for all.
-SEEDS, SEEDS_NIGHTLY = 3, 14
+# CI waits for a few seeds, each by itself; `./run test --nightly tests/simulation` for all.
+SEEDS = by_day(range(1, 15), {1, 2})
 # Half of the acts that there were: how few are enough is a matter of luck (7 when it was written).
 FEW = 90
 # Which seed finds a planted bug changes with the product: so many are tried, the plant's own first.
@@ -46,7 +50,6 @@ def digests_of(output):
     return re.findall(r"seed (\d+): (\w{16}) (\w+)", output)
 
 
-@pytest.mark.slow
 def test_a_small_seed_finds_nothing(simulate):
     code, output = simulate("--seeds", 1, "--seed", 4, *SMALL)
 
@@ -54,15 +57,14 @@ def test_a_small_seed_finds_nothing(simulate):
     assert "0 of 1 seeds failed" in output
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_seeds_of_several_days_find_nothing(nightly, simulate):
-    code, output = simulate("--seeds", SEEDS_NIGHTLY if nightly else SEEDS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_seed_of_several_days_finds_nothing(seed, simulate):
+    code, output = simulate("--seeds", 1, "--seed", seed)
 
     assert code == 0, output
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_seed_is_the_same_in_another_process(simulate):
     _, first = simulate("--seeds", 2, "--seed", 11, *SMALL)
@@ -72,9 +74,8 @@ def test_a_seed_is_the_same_in_another_process(simulate):
     assert digests_of(first)[1:] == digests_of(second)
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("name", plants.PLANTS)
+@pytest.mark.parametrize("name", by_day(plants.PLANTS, PLANTED_BY_DAY))
 def test_a_planted_bug_is_found(name, nightly, simulate):
     # What repeats a seed is tried on one of them by day, and on all of them at night.
     is_repeated = nightly or name == "expire-unasked"
@@ -85,7 +86,6 @@ def test_a_planted_bug_is_found(name, nightly, simulate):
     assert ("once more it is the same" in output) == is_repeated
 
 
-@pytest.mark.slow
 @pytest.mark.nightly  # it tries 40 variants of a seed
 @pytest.mark.timeout(3600)
 def test_a_failing_seed_is_shown_as_the_few_acts_it_needs(simulate):
