@@ -1,6 +1,7 @@
 """Finds ledger lines that nothing explains. Each line names a kind of source and one row of it.
 
-If nobody registered the kind, or the row does not exist, the line is money out of nothing.
+If nobody registered the kind, or the row does not exist, the line is money out of nothing. So it is
+if the operator's lines of that source do not say where the money is.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 from psycopg.sql import SQL, Identifier
 
+from balance.operator import checks as books
 from common import audits
 from common.audits import Finding
 
@@ -80,3 +82,4 @@ def check(tenant_ids: Sequence[str], *, full: bool) -> Iterator[Finding]:
     for cause in _causes.values():
         statement = UNEXPLAINED.format(table=Identifier(cause.table)).as_string()
         yield from audits.found(cause.code, statement, values | {"source_type": cause.source_type})
+    yield from books.clearing(tenant_ids, full=full)

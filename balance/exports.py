@@ -52,7 +52,7 @@ def export(
 def _cells(leg: JournalLeg) -> list[str | int]:
     return [
         leg.transaction_id,
-        leg.tenant_id,
+        leg.tenant_id or "",
         leg.sequence,
         text_of(leg.created_at),
         leg.type,

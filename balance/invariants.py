@@ -18,6 +18,7 @@ from django.db.models.functions import Now
 
 from balance import chains, figures, proving, rolling
 from balance.models import LedgerCheck
+from balance.operator import totals as operator_totals
 from common import audits
 from common.audits import Finding, Scope, register
 from common.database.job_doors import by
@@ -51,11 +52,14 @@ class Report:
 def check(
     *, now: datetime, tenant_id: str | None = None, full: bool = False, roll: bool = False
 ) -> Report:
-    """Run every check, store the outcome, and move the checkpoints of what was proven.
+    """Run every check, store the outcome, and move the checkpoints of what was proven. One of all
+    tenants also stores the operator's totals of days that are over.
 
     `roll`: the usual check of all tenants also proves its share of them in full.
     """
     began, since = _window()
+    if tenant_id is None:
+        operator_totals.roll_up()
     run = LedgerCheck.objects.create(
         started_at=min(now, began),
         is_full=full,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from balance.models import Adjustment, AdjustmentProposal, BalanceTransaction
+from balance.models import Adjustment, AdjustmentProposal, BalanceTransaction, OperatorLine
 from common.sealed import DatedRows, NumberedRows
 
 KINDS = (
@@ -23,6 +23,12 @@ KINDS = (
         label="adjustments",
         model=Adjustment,
         layouts=("id tenant_id type amount reason actor_type actor_id created_at",),
+    ),
+    DatedRows(
+        name="operator",
+        label="lines of the operator",
+        model=OperatorLine,
+        layouts=("id step amount rail source_type source_id tenant_id day created_at",),
     ),
     DatedRows(
         name="proposals",

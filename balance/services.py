@@ -20,6 +20,8 @@ from balance import posting, sets
 from balance.errors import BalanceOutOfRange, InvalidAdjustment
 from balance.kinds import PostingType
 from balance.models import DESCRIPTION_LENGTH_MAX, Adjustment
+from balance.operator.accounts import Step
+from balance.operator.posting import Booking, book
 from balance.posting import Posting
 from balance.selectors import Funds
 from balance.sets import Entry, Refused
@@ -288,6 +290,8 @@ def adjust(
         details={"amount": amount, "reason": reason},
         now=now,
     )
+    step = Step.ADJUSTED_UP if type == PostingType.CREDIT else Step.ADJUSTED_DOWN
+    book([Booking(step, amount, "", ADJUSTMENT, adjustment.pk, tenant_id)], now=now)
     return _post(
         PostingType(type),
         {

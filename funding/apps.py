@@ -12,11 +12,18 @@ class FundingConfig(AppConfig):
         our e-mails."""
         from approvals import policies
         from balance import causes, limits
+        from balance.operator import checks as books
         from balance.signals import available_balance_fell
         from common import audits, sealed
         from funding import invariants, receivers, sealed_rows
         from funding.api import presenters
         from funding.deposit_transfer import DEPOSIT_ENTRIES
+        from funding.models import (
+            DEPOSIT_SOURCE_TYPE,
+            SOURCE_TYPE,
+            DepositEntry,
+            FundingTransaction,
+        )
         from funding.services import approval_policy, deposits, sandbox
         from funding.transfer import FUNDING
         from tenants.signals import tenant_released
@@ -25,6 +32,8 @@ class FundingConfig(AppConfig):
 
         sealed.register(*sealed_rows.KINDS)
         causes.register(invariants.CHECKS.cause)
+        books.register_source(SOURCE_TYPE, FundingTransaction._meta.db_table)
+        books.register_source(DEPOSIT_SOURCE_TYPE, DepositEntry._meta.db_table)
         audits.register(invariants.CHECKS.check)
         audits.register(invariants.check_confirmations)
         audits.register(invariants.check_answers)

@@ -1,21 +1,24 @@
 """Micro-deposits, step by step: three entries of a verification, each handed over, settled and
 returned for itself.
 
-`transfers` calls these methods in their order. None of them touches the balance.
+`transfers` calls these methods in their order. None of them touches the balance; what the deposits
+cost is in the operator's books.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from types import MappingProxyType
 from typing import Any
 
 import structlog
 
+from balance import services as ledger
+from balance.operator.posting import Booking
 from common.state import Step
 from funding.errors import AuthorizationRequired
-from funding.models import DepositEntry, SourceVerification
+from funding.models import DEPOSIT_SOURCE_TYPE, DepositEntry, SourceVerification
 from funding.services import authorization_checks, sources, verifications
 from funding.services.corrections import SOURCES
 from funding.states import DEPOSIT_STATES, DepositStatus, SourceStatus
@@ -31,6 +34,8 @@ from networks.base import (
 )
 from tenants.actors import Actor
 from tenants.switches import SwitchKind
+from transfers import books
+from transfers.books import Happened
 from transfers.contract import Effect, Rule, Transfer
 from transfers.methods import Methods, TransferMethod
 
@@ -165,6 +170,7 @@ class DepositTransfer(Transfer[DepositEntry]):
     def apply(self, effects: Sequence[Effect], now: datetime) -> None:
         """Only bad news of any of the three says something about the account: it cannot be used.
         One that was taken back says nothing about it, and ends the verification if it is open."""
+        ledger.book([line for each in effects for line in self._booked(each)], now=now)
         for row, target, event in effects:
             changes = {"failure_code": event.code} if target == S.FAILED else {}
             DEPOSIT_STATES.advance(row, target, updated_at=now, **changes)
@@ -174,6 +180,23 @@ class DepositTransfer(Transfer[DepositEntry]):
                 sources.note_deposit_back(source_id=row.source_id, code=event.code, now=now)
             else:  # withdrawn by us, or refused for what we wrote: no word about the account
                 verifications.fail(source_id=row.source_id, now=now)
+
+    def _booked(self, effect: Effect) -> list[Booking]:
+        """The operator's lines of a message that moves an entry, which was not moved yet."""
+        row, target, event = effect
+        if target == S.COMPLETED:
+            happened = Happened.FINAL
+        elif row.status == S.COMPLETED:
+            happened = Happened.RETURNED_LATE
+        elif event.kind == EventKind.RETURNED or row.settlement_date is not None:
+            happened = Happened.RETURNED
+        else:
+            return []
+        return self.booked(row, happened, event.settlement_date)
+
+    def booked(self, row: DepositEntry, happened: Happened, day: date | None) -> list[Booking]:
+        way = books.DEPOSIT_DEBIT if row.method == Method.ACH_DEBIT else books.DEPOSIT
+        return books.bookings(row, happened, way, source_type=DEPOSIT_SOURCE_TYPE, day=day)
 
     # --- Staff hold it before it leaves
 

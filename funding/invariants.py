@@ -13,6 +13,7 @@ from common.audits import NEVER, Finding, Scope
 from funding.deposit_transfer import DEPOSIT_ENTRIES
 from funding.methods import METHODS
 from funding.models import (
+    DEPOSIT_SOURCE_TYPE,
     SOURCE_TYPE,
     AuthorizedDebit,
     Confirmation,
@@ -58,6 +59,16 @@ CHECKS = TransferChecks(
         WHEN transfer.status = 'completed' THEN ARRAY['credit']
         WHEN transfer.status = 'failed' AND transfer.completed_at IS NOT NULL
             THEN ARRAY['credit', 'debit']
+        ELSE ARRAY[]::text[] END""",
+    # What settled, was final, or came back; what was rejected has none.
+    books="""CASE
+        WHEN transfer.status = 'completed' THEN ARRAY['in_final', 'in_settled']
+        WHEN transfer.status = 'failed' AND transfer.completed_at IS NOT NULL
+            THEN ARRAY['in_charged', 'in_final', 'in_returned_late', 'in_settled']
+        WHEN transfer.status = 'failed'
+            AND (transfer.returned OR transfer.settlement_date IS NOT NULL)
+            THEN ARRAY['in_returned', 'in_settled']
+        WHEN transfer.settlement_date IS NOT NULL THEN ARRAY['in_settled']
         ELSE ARRAY[]::text[] END""",
     events="""CASE
         WHEN step.sequence = 1 THEN 'payment.created'
@@ -120,6 +131,35 @@ WHERE entry.id = ANY(%(ids)s)
 """
 
 
+# A deposit that settled is a cost, and the debit that takes deposits back lowers it; what comes
+# back is undone. `verification_collected` comes first by name.
+_DEPOSIT_BOOKS = """
+SELECT entry.tenant_id, entry.id,
+    'is ' || entry.status || ' with the operator''s lines ' || coalesce(booked.steps::text, 'none')
+FROM funding_depositentry AS entry
+LEFT JOIN LATERAL (
+    SELECT array_agg(step::text ORDER BY step COLLATE "C") AS steps,
+        bool_and((line.amount, line.rail, line.tenant_id)
+            IS NOT DISTINCT FROM (entry.amount, entry.network, entry.tenant_id)) AS fits
+    FROM balance_operator_line AS line
+    WHERE line.source_id = entry.id AND line.source_type = %(source_type)s
+) AS booked ON true
+CROSS JOIN LATERAL (
+    SELECT EXISTS (
+        SELECT FROM network_inbox_inboundevent AS message
+        WHERE message.instruction_id = entry.id COLLATE "default"
+            AND message.kind IN ('settled', 'final', 'returned') AND message.outcome = 'applied'
+    ) OR entry.settlement_date IS NOT NULL AS has_settled
+) AS said
+WHERE entry.id = ANY(%(ids)s) AND (booked.fits IS FALSE
+    OR coalesce(booked.steps, ARRAY[]::text[]) <> CASE
+        WHEN NOT said.has_settled THEN ARRAY[]::text[]
+        WHEN entry.status = 'failed' THEN ARRAY['verification_collected', 'verification_paid']
+        WHEN entry.method = 'ach_debit' THEN ARRAY['verification_collected']
+        ELSE ARRAY['verification_paid'] END)
+"""
+
+
 _DEPOSIT_NEVER_DUE = never_due(
     table=DepositEntry._meta.db_table,
     open_statuses=[DepositStatus.CREATED],
@@ -136,8 +176,10 @@ def check_deposits(scope: Scope) -> Iterator[Finding]:
 
 
 def judge_deposits(ids: Sequence[str]) -> Iterator[Finding]:
-    """Check that these micro-deposits are where their network said."""
-    yield from audits.found("funding_deposit", _DEPOSITS_UNSAID, {"ids": list(ids)})
+    """Check that these micro-deposits are where their network said, and in the operator's books."""
+    values = {"ids": list(ids), "source_type": DEPOSIT_SOURCE_TYPE}
+    yield from audits.found("funding_deposit", _DEPOSITS_UNSAID, values)
+    yield from audits.found("funding_deposit_books", _DEPOSIT_BOOKS, values)
 
 
 def ask_banks_of_deposits(ids: Sequence[str]) -> Iterator[Finding]:

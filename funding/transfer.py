@@ -11,6 +11,7 @@ from datetime import date, datetime
 from types import MappingProxyType
 from typing import Any
 
+from balance.operator.posting import Booking
 from common import leases
 from common.engine.wakeups import enqueue_on_commit
 from common.errors import RuleViolation
@@ -40,6 +41,7 @@ from networks.base import (
 from tenants import actors
 from tenants.actors import Actor
 from tenants.switches import SwitchKind
+from transfers.books import Happened
 from transfers.contract import Effect, Rule, Transfer
 from transfers.inbox import messages
 from transfers.inbox.models import InboundEvent
@@ -207,6 +209,7 @@ class FundingTransfer(Transfer[FundingTransaction]):
                 actor=messages.actor_of(event),
                 reason=event.reason,
                 changes=messages.columns_of(event, now=now),
+                day=event.settlement_date,
             )
             for row, target, event in effects
         ]
@@ -217,6 +220,11 @@ class FundingTransfer(Transfer[FundingTransaction]):
                 notices.returned(funding=row, now=now)
         over = [row for row in rows if row.status in {S.COMPLETED, S.FAILED}]
         auto_funding.after_outcomes(over, now=now)
+
+    def booked(
+        self, row: FundingTransaction, happened: Happened, day: date | None
+    ) -> list[Booking]:
+        return lifecycle.bookings(row, happened, day)
 
     def expected_on(self, settles: date) -> date:
         """Of a debit by ACH: once the ordinary time for returns is over."""

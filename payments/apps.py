@@ -11,10 +11,12 @@ class PaymentsConfig(AppConfig):
         """Register with the ledger's audit and signals, and with the sandbox's due work."""
         from approvals import policies
         from balance import causes, limits
+        from balance.operator import checks as books
         from balance.signals import available_balance_rose
         from common import audits, sealed
         from payments import invariants, sealed_rows
         from payments.api import presenters
+        from payments.models import SOURCE_TYPE, Payment
         from payments.services import approval_policy, left_owners, left_payments, sandbox, waiting
         from payments.transfer import PAYMENTS
         from tenants.signals import key_revoked, member_left
@@ -23,6 +25,7 @@ class PaymentsConfig(AppConfig):
 
         sealed.register(*sealed_rows.KINDS)
         causes.register(invariants.CHECKS.cause)
+        books.register_source(SOURCE_TYPE, Payment._meta.db_table)
         audits.register(invariants.CHECKS.check)
         audits.register(invariants.check_confirmations)
         audits.register(invariants.check_totals)

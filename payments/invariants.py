@@ -54,6 +54,16 @@ CHECKS = TransferChecks(
         WHEN transfer.status = 'completed' THEN ARRAY['lock', 'settlement']
         WHEN transfer.status = 'returned' THEN ARRAY['lock', 'settlement', 'credit']
         ELSE ARRAY['lock', 'unlock'] END""",
+    # What settled, was final, or came back; what was rejected or canceled has none.
+    books="""CASE
+        WHEN transfer.status = 'completed' THEN ARRAY['out_final', 'out_settled']
+        WHEN transfer.status = 'returned'
+            THEN ARRAY['out_final', 'out_given_back', 'out_returned_late', 'out_settled']
+        WHEN transfer.status = 'failed'
+            AND (transfer.returned OR transfer.settlement_date IS NOT NULL)
+            THEN ARRAY['out_returned', 'out_settled']
+        WHEN transfer.settlement_date IS NOT NULL THEN ARRAY['out_settled']
+        ELSE ARRAY[]::text[] END""",
     events="""CASE
         WHEN step.sequence = 1 THEN 'payment.created'
         WHEN step.to_status = 'processing' THEN 'payment.processing'

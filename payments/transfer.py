@@ -7,10 +7,11 @@ after it arrived.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from types import MappingProxyType
 from typing import Any
 
+from balance.operator.posting import Booking
 from common.engine.wakeups import enqueue_on_commit
 from networks.base import Accepted, EventKind, InstructionRefused, Purpose
 from payments.methods import METHODS
@@ -21,6 +22,7 @@ from payments.states import PaymentStatus
 from tenants import actors
 from tenants.actors import Actor
 from tenants.switches import SwitchKind
+from transfers.books import Happened
 from transfers.contract import Effect, Rule, Transfer
 from transfers.inbox import messages
 
@@ -118,10 +120,14 @@ class PaymentTransfer(Transfer[Payment]):
                 actor=messages.actor_of(event),
                 reason=event.reason,
                 changes=messages.columns_of(event, now=now),
+                day=event.settlement_date,
             )
             for row, target, event in effects
         ]
         lifecycle.move_many(moves, now=now)
+
+    def booked(self, row: Payment, happened: Happened, day: date | None) -> list[Booking]:
+        return lifecycle.bookings(row, happened, day)
 
     def knows(self, row: Payment, kind: EventKind) -> bool:
         return kind == EventKind.ACCEPTED and row.completed_at is not None

@@ -82,6 +82,24 @@ WHERE transfer.id = ANY(%(ids)s) AND (
     coalesce(posted.types, ARRAY[]::text[]) <> ({postings})::text[] OR posted.fits IS FALSE)
 """)
 
+# The operator's lines are those of the status, each with the amount, the rail and the tenant of the
+# transfer.
+BOOKS = SQL("""
+SELECT transfer.tenant_id, transfer.id, transfer.status || ' with the operator''s lines '
+    || coalesce(booked.steps::text, 'none') || CASE WHEN booked.fits THEN ''
+        ELSE ', of another amount, rail or tenant' END
+FROM {table} AS transfer
+LEFT JOIN LATERAL (
+    SELECT array_agg(step::text ORDER BY step COLLATE "C") AS steps,
+        bool_and((line.amount, line.rail, line.tenant_id)
+            IS NOT DISTINCT FROM (transfer.amount, transfer.network, transfer.tenant_id)) AS fits
+    FROM balance_operator_line AS line
+    WHERE line.source_id = transfer.id AND line.source_type = %(source_type)s
+) AS booked ON true
+WHERE transfer.id = ANY(%(ids)s) AND (
+    coalesce(booked.steps, ARRAY[]::text[]) <> ({books})::text[] OR booked.fits IS FALSE)
+""")
+
 # The history has no gaps, each step is a move of the machine, and the last one leads to the status
 # of the row.
 HISTORY = SQL("""

@@ -41,7 +41,8 @@ def never_due(*, table: str, open_statuses: Iterable[str], stopped_by: str) -> s
 class TransferChecks:
     """One direction. `total` is the balance column that sums the rows in `open_statuses`.
 
-    `postings` is SQL for the types of balance transaction that `transfer` has caused, in order.
+    `postings` is SQL for the types of balance transaction that `transfer` has caused, in order;
+    `books` for the steps of the operator's lines that it has caused, in the order of their names.
     `events` is SQL for the event of the history row `step` of `transfer`, or null. `to_be_sent` is
     SQL for whether an open `transfer` waits to be handed to its network. `dates` names, for each
     status, the column that says when a row got there. `account_key` names the column of the bank
@@ -67,6 +68,7 @@ class TransferChecks:
     unsent_statuses: Iterable[str]
     to_be_sent: LiteralString
     postings: LiteralString
+    books: LiteralString
     events: LiteralString
 
     def check(self, scope: Scope) -> Iterator[Finding]:
@@ -87,6 +89,7 @@ class TransferChecks:
         }
         for code, rule in {
             "postings": rules.POSTINGS,
+            "books": rules.BOOKS,
             "history": rules.HISTORY,
             "dates": rules.DATES,
             "account": rules.ACCOUNT,
@@ -129,6 +132,7 @@ class TransferChecks:
             soon=SQL(_SOON),
             to_be_sent=SQL(self.to_be_sent),
             postings=SQL(self.postings),
+            books=SQL(self.books),
             events=SQL(self.events),
         ).as_string()
 

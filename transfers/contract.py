@@ -16,6 +16,8 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
 from django.db import models
 from django.db.models import QuerySet
 
+from balance import services as ledger
+from balance.operator.posting import Booking
 from common.engine import arrays, sql
 from common.engine.lookups import one_of
 from networks.base import (
@@ -35,6 +37,7 @@ from tenants.models import TenantStatus
 from tenants.switches import SwitchKind, submittable
 from transfers import routes
 from transfers.accounts import AccountData, StoredAccount
+from transfers.books import Happened
 from transfers.corrections import AccountBook
 from transfers.inbox.models import InboundEvent
 from transfers.methods import Methods
@@ -241,6 +244,15 @@ class Transfer(MessageHandler[Row]):
 
     def note(self, effects: Sequence[Effect], now: datetime) -> None:
         """The day on which money moved between the banks, or will, and the trace numbers."""
+        settled = [each for each in effects if each.event.says == EventKind.SETTLED]
+        ledger.book(
+            [
+                line
+                for row, _, event in settled
+                for line in self.booked(row, Happened.SETTLED, event.settlement_date)
+            ],
+            now=now,
+        )
         traces = {row.pk: event.trace_number for row, _, event in effects if event.trace_number}
         if traces:
             self._note_traces(traces, now)
@@ -267,6 +279,11 @@ class Transfer(MessageHandler[Row]):
             _TRACES.format(table=self.model._meta.db_table),
             {"ids": arrays.texts(traces), "traces": arrays.texts(traces.values()), "now": now},
         )
+
+    @abstractmethod
+    def booked(self, row: Row, happened: Happened, day: date | None) -> list[Booking]:
+        """The operator's lines of what happened to the money of a row, as it was before. `day` is
+        the banking day that the network named."""
 
     def expected_on(self, settles: date) -> date:
         """When money that settles between the banks on that day has arrived for good."""

@@ -15,6 +15,7 @@ from balance.models.ledger import (
     JournalLeg,
 )
 from balance.models.months import ClosedMonthTotal
+from balance.models.operator import OperatorDay, OperatorLine
 
 __all__ = [
     "DESCRIPTION_LENGTH_MAX",
@@ -28,5 +29,7 @@ __all__ = [
     "LedgerCheck",
     "LedgerCheckpoint",
     "LedgerFullProof",
+    "OperatorDay",
+    "OperatorLine",
     "ProposalDecision",
 ]

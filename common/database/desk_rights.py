@@ -28,6 +28,7 @@ _ONLY_READ = frozenset(
         "balance_checkpoint",
         "balance_closed_month_total",
         "balance_full_proof",
+        "balance_operator_day",
         "funding_authorizeddebit",
         "funding_autofundingconfig",
         "funding_autofundingdecision",

@@ -93,6 +93,7 @@ _AUDITS_OWN: Mapping[str, Rights] = {
     "balance_closed_month_total": Rights(update=False),
     "balance_full_proof": Rights(),
     "balance_ledger_check": Rights(delete=True),
+    "balance_operator_day": Rights(update=False),
     "seals_auditstream": Rights(),
     "seals_seal": Rights(update=False),
     "seals_sealpublication": Rights(update=False, delete=True),

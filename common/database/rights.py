@@ -52,6 +52,7 @@ class Needs(NamedTuple):
 # make them.
 FUNCTIONS = frozenset(
     {
+        "balance_book",
         "balance_change_pending",
         "balance_open",
         "balance_post",
@@ -90,7 +91,9 @@ SECRETS: Mapping[str, frozenset[str]] = {
     "tenants_user": frozenset({"password"}),
     "webhooks_webhookendpoint": frozenset({"previous_secret_token", "secret_token"}),
 }
-# Of them, what a function finds a row by, so that nobody reads it (decision 0197).
+# What names a tenant for staff, and is none of the tenant's business.
+_HIDDEN_FROM_TENANTS = frozenset({"balance_operator_line"})
+# Of the secrets, what a function finds a row by, so that nobody reads it (decision 0197).
 _READ_BY_NOBODY = ("tenants_invitation",)
 NONE = Rights(insert=False, update=False, read=False)
 READ_ONLY = Rights(insert=False, update=False)
@@ -155,7 +158,8 @@ def of_api() -> dict[str, Rights]:
     every = of_tables()
     shared = {name: rights for name, rights in _OF_API.items() if name in every}
     shared["tenants_user"] = READ_ONLY._replace(read=columns_but("tenants_user", _PASSWORD))
-    return {name: every[name] for name in walls.of_tables().keys() | walls.views()} | shared
+    seen = (walls.of_tables().keys() | walls.views()) - _HIDDEN_FROM_TENANTS
+    return {name: every[name] for name in seen} | shared
 
 
 def of_model(model: type[models.Model]) -> Rights:

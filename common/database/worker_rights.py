@@ -22,6 +22,7 @@ _NEVER = frozenset(
         "balance_closed_month_total",
         "balance_full_proof",
         "balance_ledger_check",
+        "balance_operator_day",
         "desk_assignment",
         "desk_itemnote",
         "django_admin_log",

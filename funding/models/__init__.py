@@ -12,7 +12,7 @@ from funding.models.authorizations import (
 from funding.models.auto_funding import AutoFundingConfig, AutoFundingDecision, DecisionOutcome
 from funding.models.back_offs import AccountBackOff
 from funding.models.consents import LinkConsent
-from funding.models.deposits import DepositEntry
+from funding.models.deposits import DEPOSIT_SOURCE_TYPE, DepositEntry
 from funding.models.limits import FundingLimit
 from funding.models.retries import AFTER_DAYS_MAX, RetryRule
 from funding.models.sources import (
@@ -33,6 +33,7 @@ from funding.models.transactions import (
 
 __all__ = [
     "AFTER_DAYS_MAX",
+    "DEPOSIT_SOURCE_TYPE",
     "DESCRIPTION_LENGTH_MAX",
     "SOURCE_TYPE",
     "AccountBackOff",

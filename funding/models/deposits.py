@@ -17,6 +17,8 @@ from funding.states import DEPOSIT_STATES, DepositStatus
 from networks.base import Method, Speed
 from transfers.rows import TransferRow, has_a_reason, held_first, to_send
 
+DEPOSIT_SOURCE_TYPE = "micro_deposit"  # in the operator's books
+
 # What Nacha wants the bank statement to say (Operating Rules, micro-entries).
 DEPOSIT_DESCRIPTION = "ACCTVERIFY"
 METHOD_OF_PART = {1: Method.ACH_CREDIT, 2: Method.ACH_CREDIT, 3: Method.ACH_DEBIT}

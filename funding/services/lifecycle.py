@@ -16,6 +16,7 @@ from django.db import transaction
 
 from balance import services as ledger
 from balance.kinds import PostingType
+from balance.operator.posting import Booking
 from balance.sets import Entry
 from common import ids
 from common.engine.transactions import before_commit
@@ -33,6 +34,8 @@ from funding.models import (
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from networks.base import Speed
 from tenants.actors import Actor
+from transfers import books
+from transfers.books import Happened
 from transfers.inbox import messages
 from transfers.rows import HOLD_ENDS
 from webhooks.bodies import PaymentData
@@ -48,13 +51,14 @@ _EVENT_OF = {
 @dataclass(frozen=True, kw_only=True)
 class Move:
     """A funding as it was read, and where it goes. `changes`: columns besides those that every
-    move to `target` fills."""
+    move to `target` fills. `day`: the banking day that the network named."""
 
     funding: FundingTransaction
     target: FundingStatus
     actor: Actor
     reason: str = ""
     changes: Mapping[str, Any] = field(default_factory=dict)
+    day: date | None = None
 
     @property
     def event(self) -> str | None:
@@ -185,6 +189,14 @@ def move_many(moves: Sequence[Move], *, now: datetime) -> None:
         ],
     )
     messages.look_again([each.funding.pk for each in moves], now=now)
+    ledger.book(
+        [
+            line
+            for each, source in zip(moves, sources, strict=True)
+            for line in _booked(each, source)
+        ],
+        now=now,
+    )
     _post([(each.funding, source) for each, source in zip(moves, sources, strict=True)], now=now)
 
 
@@ -259,6 +271,25 @@ def _post(moved: Sequence[tuple[FundingTransaction, FundingStatus]], *, now: dat
     }
     if automatic:
         ledger.look_at_low_again(*automatic, now=now)
+
+
+def _booked(move: Move, source: FundingStatus) -> list[Booking]:
+    """The operator's lines of a move from `source` that was made."""
+    funding = move.funding
+    if funding.status == FundingStatus.COMPLETED:
+        happened = Happened.FINAL
+    elif source == FundingStatus.COMPLETED:
+        happened = Happened.RETURNED_LATE
+    elif funding.status == FundingStatus.FAILED and (funding.returned or funding.settlement_date):
+        happened = Happened.RETURNED
+    else:
+        return []
+    return bookings(funding, happened, move.day)
+
+
+def bookings(funding: FundingTransaction, happened: Happened, day: date | None) -> list[Booking]:
+    """The operator's lines of what happened to the money of a funding."""
+    return books.bookings(funding, happened, books.IN, source_type=SOURCE_TYPE, day=day)
 
 
 def _entries(funding: FundingTransaction, source: FundingStatus) -> list[Entry]:

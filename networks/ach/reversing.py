@@ -7,7 +7,7 @@ credit when its reversal is final, because that money may not come back before (
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 
 import structlog
 from django.db import transaction
@@ -246,7 +246,7 @@ def _settle(reversal_id: str, sent_id: int, now: datetime) -> bool:
     if sent.status not in {has_moved, EntryStatus.FINAL}:
         return False
     if original.status in returns.ON_ITS_WAY:
-        _turn_back(original, now)
+        _turn_back(original, sent.settlement_date, now)
     REVERSAL_STATES.advance(reversal, ReversalStatus.DONE, effective_at=now)
     return True
 
@@ -259,12 +259,18 @@ def _why_over(sent: AchEntry) -> str:
     return f"{sent.status} {sent.code}".strip()
 
 
-def _turn_back(original: AchEntry, now: datetime) -> None:
-    """The original is returned in our books; by us, so that no record of a bank says it."""
+def _turn_back(original: AchEntry, day: date | None, now: datetime) -> None:
+    """The original is returned in our books; by us, so that no record of a bank says it. Its money
+    goes the other way on `day`, on which the reversal settles."""
     AchEntry.objects.filter(pk=original.pk).update(
         status=EntryStatus.RETURNED, code=REVERSED, ended_at=now
     )
     returns.void_settlement([original.pk], now=now)
-    AchEvent.about(original, AchEventKind.RETURNED, code=REVERSED, reason=_REASON, now=now).save(
-        force_insert=True
-    )
+    AchEvent.about(
+        original,
+        AchEventKind.RETURNED,
+        code=REVERSED,
+        reason=_REASON,
+        settlement_date=day,
+        now=now,
+    ).save(force_insert=True)

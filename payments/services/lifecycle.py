@@ -17,6 +17,7 @@ from django.db import transaction
 
 from balance import services as ledger
 from balance.kinds import PostingType
+from balance.operator.posting import Booking
 from balance.sets import Entry
 from common import ids
 from common.engine.wakeups import enqueue_on_commit
@@ -27,6 +28,8 @@ from payments.models import SOURCE_TYPE, Payment, PaymentEvent, Recipient
 from payments.services import totals
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
 from tenants.actors import Actor
+from transfers import books
+from transfers.books import Happened
 from transfers.inbox import messages
 from transfers.rows import HOLD_ENDS
 from webhooks.bodies import PaymentData
@@ -46,13 +49,14 @@ _EVENT_OF = MappingProxyType[str, str](
 @dataclass(frozen=True, kw_only=True)
 class Move:
     """A payment as it was read, and where it goes. `changes`: columns besides those that every
-    move to `target` fills, or in their place."""
+    move to `target` fills, or in their place. `day`: the banking day that the network named."""
 
     payment: Payment
     target: PaymentStatus
     actor: Actor
     reason: str = ""
     changes: Mapping[str, Any] = field(default_factory=dict)
+    day: date | None = None
 
     @property
     def event(self) -> str | None:
@@ -181,6 +185,14 @@ def move_many(moves: Sequence[Move], *, now: datetime) -> None:
         ],
     )
     messages.look_again([each.payment.pk for each in moves], now=now)
+    ledger.book(
+        [
+            line
+            for each, source in zip(moves, sources, strict=True)
+            for line in _booked(each, source)
+        ],
+        now=now,
+    )
     _follow_up([(each.payment, source) for each, source in zip(moves, sources, strict=True)], now)
 
 
@@ -279,6 +291,26 @@ def _follow_up(moved: Sequence[tuple[Payment, PaymentStatus | None]], now: datet
     for (payment, _), posting in zip(made, postings, strict=True):
         payment.new_posting_ids = [*payment.new_posting_ids, posting.id]
     totals.give_back(gone)
+
+
+def _booked(move: Move, source: PaymentStatus) -> list[Booking]:
+    """The operator's lines of a move from `source` that was made."""
+    payment = move.payment
+    match payment.status:
+        case PaymentStatus.COMPLETED:
+            happened = Happened.FINAL
+        case PaymentStatus.RETURNED:
+            happened = Happened.RETURNED_LATE
+        case PaymentStatus.FAILED if payment.returned or payment.settlement_date:
+            happened = Happened.RETURNED
+        case _:
+            return []
+    return bookings(payment, happened, move.day)
+
+
+def bookings(payment: Payment, happened: Happened, day: date | None) -> list[Booking]:
+    """The operator's lines of what happened to the money of a payment."""
+    return books.bookings(payment, happened, books.OUT, source_type=SOURCE_TYPE, day=day)
 
 
 def _entries(payment: Payment, source: PaymentStatus | None) -> list[Entry]:

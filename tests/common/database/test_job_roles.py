@@ -219,6 +219,7 @@ FUNCTIONS: dict[str, list[str]] = {
     jobs.DISPATCHER: [],
     jobs.AUDIT: ["tenants_name_people"],
     jobs.WORKER: [
+        "balance_book",
         "balance_change_pending",
         "balance_open",
         "balance_post",
@@ -227,6 +228,7 @@ FUNCTIONS: dict[str, list[str]] = {
         "tenants_name_people",
     ],
     jobs.DESK: [
+        "balance_book",
         "balance_change_pending",
         "balance_open",
         "balance_post",

@@ -1,0 +1,100 @@
+"""The operator's own accounts, and what each step of a transfer posts to them (decision 0213).
+
+A tenant's line has its other leg on bank clearing. The operator's lines split that account: a step
+is a double entry, because its name says which account is debited and which one is credited. Over
+both kinds of lines, bank clearing comes to zero for every source.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.db import models
+
+
+class OperatorAccount(models.TextChoices):
+    """`settlement` is one account per rail: what the bank should have. Assets and costs grow by
+    debits, what is owed and income by credits."""
+
+    SETTLEMENT = "settlement"
+    DEBITS_IN_TRANSIT = "debits_in_transit"  # drawn from account holders, and not final yet
+    CREDITS_IN_TRANSIT = "credits_in_transit"  # has left for recipients, and is not final yet
+    RETURNS_RECEIVABLE = "returns_receivable"  # what banks took back, or give back, by returns
+    VERIFICATION_COST = "verification_cost"  # micro-deposits that nobody gave back
+    BANK_FEES = "bank_fees"
+    REVENUE = "revenue"
+    SUSPENSE = "suspense"  # what a person has to explain
+    BANK_CLEARING = "bank_clearing"  # the other leg of the tenants' lines
+
+
+class Step(models.TextChoices):
+    """What happened at the bank. `in_` steps are those of money in, `out_` those of money out."""
+
+    IN_SETTLED = "in_settled"
+    IN_FINAL = "in_final"
+    IN_RETURNED = "in_returned"  # before it was final
+    IN_RETURNED_LATE = "in_returned_late"  # the bank takes it from us
+    IN_CHARGED = "in_charged"  # and the tenant pays it
+
+    OUT_SETTLED = "out_settled"
+    OUT_FINAL = "out_final"
+    OUT_RETURNED = "out_returned"
+    OUT_RETURNED_LATE = "out_returned_late"
+    OUT_GIVEN_BACK = "out_given_back"  # the tenant has it again
+
+    VERIFICATION_PAID = "verification_paid"
+    VERIFICATION_COLLECTED = "verification_collected"
+
+    ADJUSTED_UP = "adjusted_up"
+    ADJUSTED_DOWN = "adjusted_down"
+
+
+class Pair(NamedTuple):
+    """The two accounts of a step, by one amount."""
+
+    debited: OperatorAccount
+    credited: OperatorAccount
+
+    def sign(self, account: OperatorAccount) -> int:
+        """Whether the account is debited (+1), credited (-1) or not concerned (0)."""
+        return (self.debited == account) - (self.credited == account)
+
+
+A, S = OperatorAccount, Step
+
+PAIRS = {
+    S.IN_SETTLED: Pair(A.SETTLEMENT, A.DEBITS_IN_TRANSIT),
+    S.IN_FINAL: Pair(A.DEBITS_IN_TRANSIT, A.BANK_CLEARING),
+    S.IN_RETURNED: Pair(A.DEBITS_IN_TRANSIT, A.SETTLEMENT),
+    S.IN_RETURNED_LATE: Pair(A.RETURNS_RECEIVABLE, A.SETTLEMENT),
+    S.IN_CHARGED: Pair(A.BANK_CLEARING, A.RETURNS_RECEIVABLE),
+    S.OUT_SETTLED: Pair(A.CREDITS_IN_TRANSIT, A.SETTLEMENT),
+    S.OUT_FINAL: Pair(A.BANK_CLEARING, A.CREDITS_IN_TRANSIT),
+    S.OUT_RETURNED: Pair(A.SETTLEMENT, A.CREDITS_IN_TRANSIT),
+    S.OUT_RETURNED_LATE: Pair(A.SETTLEMENT, A.CREDITS_IN_TRANSIT),
+    S.OUT_GIVEN_BACK: Pair(A.CREDITS_IN_TRANSIT, A.BANK_CLEARING),
+    S.VERIFICATION_PAID: Pair(A.VERIFICATION_COST, A.SETTLEMENT),
+    S.VERIFICATION_COLLECTED: Pair(A.SETTLEMENT, A.VERIFICATION_COST),
+    S.ADJUSTED_UP: Pair(A.SUSPENSE, A.BANK_CLEARING),
+    S.ADJUSTED_DOWN: Pair(A.BANK_CLEARING, A.SUSPENSE),
+}
+
+
+def steps_on(account: OperatorAccount) -> list[Step]:
+    """The steps that concern the account."""
+    return [step for step, pair in PAIRS.items() if account in pair]
+
+
+def name_of(account: OperatorAccount, rail: str) -> str:
+    """An account as reports name it: `settlement:<rail>`, or its plain name."""
+    return f"{account}:{rail}" if account == OperatorAccount.SETTLEMENT else str(account)
+
+
+def sign_sql(account: OperatorAccount, step: str) -> str:
+    """SQL for `Pair.sign` of the step in this column."""
+    arms = " ".join(
+        f"WHEN '{each}' THEN {pair.sign(account)}"
+        for each, pair in PAIRS.items()
+        if pair.sign(account)
+    )
+    return f"CASE {step} {arms} ELSE 0 END"
