@@ -28,7 +28,7 @@ from tests.seals.conftest import found, query, seal
 # Append-only, and not sealed.
 EXEMPT = {
     "balance.closedmonthtotal": "what the sealed lines add up to; the full check compares",
-    "balance.operatorday": "what the sealed lines of the operator add up to; the full check compares",
+    "balance.operatorday": "what its sealed lines add up to; the full check compares",
     "webhooks.webhookattempt": "a log of ours, which leaves with its event whatever its age",
     "seals.sealround": "a seal itself",
     "seals.seal": "a seal itself",
