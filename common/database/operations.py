@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
 from django.db.migrations import AddIndex, AlterField, RemoveIndex
+
+_ROWS_PER_PAGE = 10_000
 
 
 class AddIndexOnline(AddIndexConcurrently):
@@ -94,3 +97,28 @@ def refer_with_tenant(
         (add, drop),
         (f"ALTER TABLE {table} VALIDATE CONSTRAINT {name}", ""),
     ]
+
+
+def page_by_page(table: str, statement: str) -> Callable[[Any, Any], None]:
+    """A step for `RunPython` of a migration that is not atomic: run `statement` for some thousand
+    rows of `table` at a time, each a transaction of its own.
+
+    The statement takes those with `id > %(after)s AND id <= %(last)s`. It may be run again.
+    """
+
+    def run(_apps: Any, schema_editor: Any) -> None:
+        after = ""
+        with schema_editor.connection.cursor() as cursor:
+            while True:
+                cursor.execute(
+                    f"SELECT max(id) FROM (SELECT id FROM {table} WHERE id > %s"  # noqa: S608  # ours
+                    f" ORDER BY id LIMIT {_ROWS_PER_PAGE}) AS page",
+                    [after],
+                )
+                ((last,),) = cursor.fetchall()
+                if last is None:
+                    return
+                cursor.execute(statement, {"after": after, "last": last})
+                after = last
+
+    return run

@@ -10,12 +10,16 @@ from collections import Counter
 from datetime import date
 from typing import Any
 
+import pytest
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
 from hypothesis import given, note
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase as Rollback
 
 from balance import invariants, journal
+from balance.models import OperatorLine
 from balance.operator.accounts import OperatorAccount as A
 from balance.operator.totals import totals
 from funding.deposit_transfer import DEPOSIT_ENTRIES
@@ -24,6 +28,7 @@ from funding.services import deposits
 from networks.base import EventKind, Method
 from tenants import actors
 from tests.builders import NOW, make_source, make_staff, make_tenant
+from tests.database import owner
 from tests.networks.scripted import ScriptedNetwork, message
 from tests.transfers.directions import DIRECTIONS
 from transfers import submission
@@ -194,3 +199,55 @@ class TestAnyHistory(Rollback):
         world.apply()
 
         require_sound(world)
+
+
+# --- Rows of before
+
+
+@pytest.fixture
+def lived(db: None) -> World:
+    """A world with a transfer of every end."""
+    world = World()
+    money_in, late, money_out, back, paid, paid_back, collected = range(7)
+    for number, kind in (
+        (money_in, EventKind.SETTLED),
+        (late, EventKind.FINAL),
+        (late, EventKind.RETURNED),
+        (money_out, EventKind.SETTLED),
+        (money_out, EventKind.FINAL),
+        (back, EventKind.RETURNED),
+        (paid, EventKind.SETTLED),
+        (paid_back, EventKind.RETURNED),
+        (collected, EventKind.FINAL),
+    ):
+        world.say(number, kind)
+        world.apply()
+    return world
+
+
+def written() -> set[tuple[Any, ...]]:
+    return set(
+        OperatorLine.objects.values_list(
+            "step", "amount", "rail", "source_type", "source_id", "tenant_id"
+        )
+    )
+
+
+def test_the_lines_of_what_was_before_are_written_once(lived: World) -> None:
+    before = written()
+    with owner.as_superuser(triggers=False), connection.cursor() as cursor:
+        cursor.execute("DELETE FROM balance_operator_line WHERE step <> 'in_final'")
+    assert written() < before
+
+    loader = MigrationLoader(None)
+    for key in (
+        ("balance", "0019_operator_lines_of_adjustments"),
+        ("funding", "0039_operator_lines"),
+        ("payments", "0037_operator_lines"),
+    ):
+        state = loader.project_state(key, at_end=False)
+        with owner.as_owner(), connection.schema_editor(atomic=False) as editor:
+            loader.disk_migrations[key].apply(state, editor)
+
+    assert written() == before
+    require_sound(lived)

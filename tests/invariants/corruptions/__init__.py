@@ -17,6 +17,7 @@ from tests.invariants.corruptions.funding import FUNDING
 from tests.invariants.corruptions.ledger import LEDGER
 from tests.invariants.corruptions.lines import LINES
 from tests.invariants.corruptions.networks import NETWORKS
+from tests.invariants.corruptions.operator import OPERATOR
 from tests.invariants.corruptions.payments import PAYMENTS
 from tests.invariants.corruptions.people import PEOPLE
 from tests.invariants.corruptions.proofs import PROOFS
@@ -33,6 +34,7 @@ TABLE = [
     *ACH,
     *BANKS,
     *LINES,
+    *OPERATOR,
     *PEOPLE,
     *SEALS,
 ]
