@@ -20,8 +20,9 @@ from balance import posting, sets
 from balance.errors import BalanceOutOfRange, InvalidAdjustment
 from balance.kinds import PostingType
 from balance.models import DESCRIPTION_LENGTH_MAX, Adjustment
+from balance.operator import posting as operator_posting
 from balance.operator.accounts import Step
-from balance.operator.posting import Booking, book
+from balance.operator.posting import Booking
 from balance.posting import Posting
 from balance.selectors import Funds
 from balance.sets import Entry, Refused
@@ -165,6 +166,14 @@ def post_all(entries: Sequence[Entry], *, now: datetime) -> list[Posting]:
     return postings
 
 
+def book(bookings: Sequence[Booking], *, now: datetime) -> None:
+    """Write lines of the operator, each once by its source and step, before any balance is locked.
+
+    Raises PostingConflict where one is there with another amount, rail or tenant.
+    """
+    operator_posting.book(bookings, now=now)
+
+
 def change_pending(*, tenant_id: str, delta: int) -> Funds:
     """Change the pending balance: funding set out (`delta` > 0), or ended without a posting
     (`delta` < 0).
@@ -290,7 +299,7 @@ def adjust(
         details={"amount": amount, "reason": reason},
         now=now,
     )
-    step = Step.ADJUSTED_UP if type == PostingType.CREDIT else Step.ADJUSTED_DOWN
+    step = Step.ADJUSTED_UP if type == "credit" else Step.ADJUSTED_DOWN
     book([Booking(step, amount, "", ADJUSTMENT, adjustment.pk, tenant_id)], now=now)
     return _post(
         PostingType(type),

@@ -46,6 +46,7 @@ AUDITED = 3
 # All that is in the way of an empty ledger.
 _TABLES = (
     *("balance_transaction", "balance", "balance_checkpoint", "balance_adjustment"),
+    *("balance_operator_line", "balance_operator_day"),
     *("funding_fundingtransaction", "funding_fundingevent", "network_inbox_inboundevent"),
     *("sandbox_bank_sandboxinstruction", "sandbox_bank_sandboxevent"),
     *deliveries.TABLES,

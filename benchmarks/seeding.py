@@ -48,6 +48,15 @@ SELECT %(sources)s || lpad(n::text, 20, '0'), %(tenant)s, 'credit', 300, 'Benchm
     %(now)s
 FROM generate_series((%(first)s::bigint - 1) / 4, (%(last)s - 1) / 4) AS n
 """
+# And where the money of each round is, in the operator's books.
+_OPERATOR = """
+INSERT INTO balance_operator_line (
+    step, amount, rail, source_type, source_id, tenant_id, day, created_at
+)
+SELECT 'adjusted_up', 150, '', 'adjustment', %(sources)s || lpad(n::text, 20, '0'), %(tenant)s,
+    (%(now)s AT TIME ZONE 'America/New_York')::date, %(now)s
+FROM generate_series((%(first)s::bigint - 1) / 4, (%(last)s - 1) / 4) AS n
+"""
 _BALANCE = """
 INSERT INTO balance (id, tenant_id, currency, available, pending, locked, sequence, posted_at)
 SELECT %(id)s, tenant_id, 'USD', available_after, 0, locked_after, sequence, created_at
@@ -112,6 +121,7 @@ def history(tenant_id: str, rows: int, *, batch: int = 250_000) -> None:
                 "last": last,
             }
             cursor.execute(_ADJUSTMENTS, values)
+            cursor.execute(_OPERATOR, values)
             cursor.execute(_HISTORY, values)
         cursor.execute(_BALANCE, {"tenant": tenant_id, "id": ids.new("bal")})
 

@@ -90,11 +90,10 @@ def name_of(account: OperatorAccount, rail: str) -> str:
     return f"{account}:{rail}" if account == OperatorAccount.SETTLEMENT else str(account)
 
 
-def sign_sql(account: OperatorAccount, step: str) -> str:
-    """SQL for `Pair.sign` of the step in this column."""
+def clearing_sql(step: str) -> str:
+    """SQL for how the step in this column changes bank clearing: 1 for a debit, -1 for a credit."""
+    clearing = OperatorAccount.BANK_CLEARING
     arms = " ".join(
-        f"WHEN '{each}' THEN {pair.sign(account)}"
-        for each, pair in PAIRS.items()
-        if pair.sign(account)
+        f"WHEN '{each}' THEN {PAIRS[each].sign(clearing)}" for each in steps_on(clearing)
     )
     return f"CASE {step} {arms} ELSE 0 END"

@@ -12,7 +12,7 @@ from typing import Any
 from psycopg.sql import SQL, Identifier
 
 from balance.kinds import MOVES, Account
-from balance.operator.accounts import OperatorAccount, sign_sql
+from balance.operator.accounts import OperatorAccount, clearing_sql
 from balance.operator.totals import totals
 from common import audits
 from common.audits import Finding, Scope
@@ -37,7 +37,7 @@ FROM source CROSS JOIN LATERAL (
         (SELECT coalesce(sum(amount * {_TENANTS_SIGN}), 0) FROM balance_transaction AS posted
         WHERE posted.source_id = source.source_id AND posted.tenant_id = source.tenant_id
             AND posted.source_type = source.source_type) AS of_tenant,
-        (SELECT coalesce(sum(amount * {sign_sql(OperatorAccount.BANK_CLEARING, "line.step")}), 0)
+        (SELECT coalesce(sum(amount * {clearing_sql("line.step")}), 0)
         FROM balance_operator_line AS line
         WHERE line.source_id = source.source_id AND line.source_type = source.source_type
             AND line.tenant_id = source.tenant_id) AS of_operator
@@ -59,9 +59,9 @@ WITH source AS MATERIALIZED (
 ) {_CLEARING}
 """  # noqa: S608
 
-_FIRST = """
-SELECT min(id) FROM balance_operator_line WHERE %(full)s OR created_at > %(since)s
-"""
+_FIRST = "SELECT min(id) FROM balance_operator_line"
+# By the index of dates: PostgreSQL would look for the smallest number from the first line on.
+_FIRST_NEW = "SELECT min(id + 0) FROM balance_operator_line WHERE created_at > %(since)s"
 _END = """
 SELECT max(id) FROM (
     SELECT id FROM balance_operator_line WHERE id >= %(first)s ORDER BY id LIMIT %(limit)s
@@ -126,7 +126,7 @@ def clearing(tenant_ids: Sequence[str], *, full: bool) -> Iterator[Finding]:
 def check_lines(scope: Scope) -> Iterator[Finding]:
     """Judge the operator's lines that are new, or all of them: whether their sources exist, and
     whether bank clearing comes to zero over each. Some thousand lines to a statement."""
-    ((first,),) = audits.rows(_FIRST, scope.values)
+    ((first,),) = audits.rows(_FIRST if scope.full else _FIRST_NEW, scope.values)
     while first is not None:
         page = {"first": first, "limit": LINES_PER_STATEMENT}
         ((last,),) = audits.rows(_END, page)

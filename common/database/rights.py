@@ -92,7 +92,7 @@ SECRETS: Mapping[str, frozenset[str]] = {
     "webhooks_webhookendpoint": frozenset({"previous_secret_token", "secret_token"}),
 }
 # What names a tenant for staff, and is none of the tenant's business.
-_HIDDEN_FROM_TENANTS = frozenset({"balance_operator_line"})
+HIDDEN_FROM_TENANTS = frozenset({"balance_operator_line"})
 # Of the secrets, what a function finds a row by, so that nobody reads it (decision 0197).
 _READ_BY_NOBODY = ("tenants_invitation",)
 NONE = Rights(insert=False, update=False, read=False)
@@ -158,7 +158,7 @@ def of_api() -> dict[str, Rights]:
     every = of_tables()
     shared = {name: rights for name, rights in _OF_API.items() if name in every}
     shared["tenants_user"] = READ_ONLY._replace(read=columns_but("tenants_user", _PASSWORD))
-    seen = (walls.of_tables().keys() | walls.views()) - _HIDDEN_FROM_TENANTS
+    seen = (walls.of_tables().keys() | walls.views()) - HIDDEN_FROM_TENANTS
     return {name: every[name] for name in seen} | shared
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 
-from common.database import doors, walls
+from common.database import doors, rights, walls
 from tests.common.database import any_rows
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +40,15 @@ def whole(model):
     return model._base_manager.all()
 
 
+def readable():
+    """The models whose tables the API's role may read at all."""
+    return [
+        model
+        for model in any_rows.walled()
+        if model._meta.db_table not in rights.HIDDEN_FROM_TENANTS
+    ]
+
+
 def touched(statement):
     """How many rows a statement changed; none if a right, a trigger or a constraint refused it."""
     try:
@@ -60,7 +69,7 @@ def test_there_is_a_row_of_either_in_every_table(both):
 
 def test_nothing_is_seen_without_a_tenant(both):
     with doors.of_api(only_reads=True):
-        found = {model._meta.db_table: whole(model).exists() for model in any_rows.walled()}
+        found = {model._meta.db_table: whole(model).exists() for model in readable()}
 
     assert {table for table, is_seen in found.items() if is_seen} == set()
 
@@ -72,7 +81,7 @@ def test_a_selector_without_its_filter_gets_one_tenants_rows(both):
             seen.append(
                 {
                     model._meta.db_table: set(whole(model).values_list("pk", flat=True))
-                    for model in any_rows.walled()
+                    for model in readable()
                 }
             )
 
@@ -87,7 +96,7 @@ def test_a_change_without_a_filter_reaches_one_tenants_rows(both):
     """Or nothing, where the role may not change rows at all."""
     acme, _ = both
     changed = {}
-    for model in any_rows.walled():
+    for model in readable():
         table = model._meta.db_table
         with doors.of_tenant(acme.pk, only_reads=False):
             ours = whole(model).count()
@@ -101,6 +110,16 @@ def test_a_change_without_a_filter_reaches_one_tenants_rows(both):
     wrong = {text: found for text, found in changed.items() if found[0] > found[1]}
     assert wrong == {}
     assert sum(count for count, _ in changed.values()) > len(changed) / 4
+
+
+@pytest.mark.parametrize("table", sorted(rights.HIDDEN_FROM_TENANTS))
+def test_what_is_the_operators_is_not_read_for_a_tenant(both, table):
+    acme, _ = both
+    look = f"SELECT count(*) FROM {table}"
+
+    refused = pytest.raises(DatabaseError, match=f"permission denied for table {table}")
+    with refused, doors.of_tenant(acme.pk, only_reads=True), connection.cursor() as cursor:
+        cursor.execute(look)
 
 
 @pytest.mark.parametrize("role", ROLES)

@@ -71,6 +71,8 @@ TABLES = {
     "balance_full_proof": "IU",
     "balance_journal": "",
     "balance_ledger_check": "IUD",
+    "balance_operator_day": "I",
+    "balance_operator_line": "",
     "balance_transaction": "",
     **{f"balance_transaction_{part:02}": "not even read" for part in range(16)},
     "desk_assignment": "I",
@@ -151,6 +153,7 @@ TABLES = {
     "webhooks_webhookevent": "IU(id)D",
 }
 FUNCTIONS = [
+    "balance_book",
     "balance_change_pending",
     "balance_open",
     "balance_post",
@@ -197,6 +200,8 @@ NEVER_TRUNCATED = [
     "balance_adjustment",
     "balance_adjustment_proposal",
     "balance_checkpoint",
+    "balance_operator_day",
+    "balance_operator_line",
     "balance_transaction",
     "balance_transaction_00",
     "balance_transaction_15",
