@@ -132,10 +132,9 @@ class TestTotals:
 
 
 def test_an_adjustment_waits_in_suspense_until_somebody_explains_it(acme):
-    for type_, amount in (("credit", 900), ("debit", 250)):
-        ledger.adjust(
-            tenant_id=acme.pk, type=type_, amount=amount, reason="Look", actor=SYSTEM, now=NOW
-        )
+    staff: dict[str, Any] = {"reason": "Look", "actor": SYSTEM, "now": NOW}
+    ledger.adjust(tenant_id=acme.pk, type="credit", amount=900, **staff)
+    ledger.adjust(tenant_id=acme.pk, type="debit", amount=250, **staff)
 
     assert balances() == {"suspense": 650, "bank_clearing": -650}
     sheet = {total.account: total.debit - total.credit for total in journal.trial_balance()}
