@@ -11,6 +11,7 @@ _SECRET_TEXT = re.compile(
     r"|(?:processor|public|access|link)-(?:sandbox|development|production)-[\w-]+"
     r"|(?<=/password/reset/key/)[^/\s\"'?]+"
     r"|(?<=/2fa/enroll/)[^/\s\"'?]+"
+    r"|(?<=/callback/\?)[^\s\"']+"
     r"|(?<=/confirm/)[^/\s\"'?]+"
     r"|(?<=/join/)[^/\s\"'?]+"
     r"|(?<=%2Fjoin%2F)[^/\s\"'?&%]+"

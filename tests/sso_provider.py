@@ -8,10 +8,11 @@ import base64
 import hashlib
 import io
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -92,6 +93,25 @@ def playing() -> Iterator[Provider]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@contextmanager
+def sending_headers_for_ever() -> Iterator[str]:
+    """The address of a provider that begins to answer and never comes to the end of its headers."""
+    with socket.create_server(("localhost", 0)) as server:
+        thread = threading.Thread(target=_send_headers, args=[server])
+        thread.start()
+        yield f"http://localhost:{server.getsockname()[1]}"
+    thread.join()
+
+
+def _send_headers(server: socket.socket) -> None:
+    browser, _address = server.accept()
+    with browser, suppress(OSError):  # the other side has had enough
+        browser.sendall(b"HTTP/1.1 200 OK\r\n")
+        for number in range(200):
+            browser.sendall(f"X-{number}: x\r\n".encode())
+            time.sleep(0.1)
 
 
 def connection_to(provider: Provider, *, tenant: str, **values: Any) -> Connection:

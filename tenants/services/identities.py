@@ -12,7 +12,6 @@ from datetime import datetime
 import structlog
 from allauth.socialaccount.models import SocialAccount
 from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.db import transaction
 
 from tenants.emails import queue_account_notice
@@ -156,7 +155,7 @@ def _require_side(connection: Connection, user: User) -> None:
 def _require_domain(connection: Connection, email: str) -> None:
     """Raises SignInRefused for an address that the connection does not speak for."""
     try:
-        validate_email(email)
+        User._meta.get_field("email").run_validators(email)
     except ValidationError:
         raise SignInRefused("Your e-mail address is malformed.") from None
     if not (email.isascii() and connection.speaks_for(email)):

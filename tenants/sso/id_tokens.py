@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +20,8 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 SKEW_SECONDS = 60
 _REQUIRED = ["iss", "sub", "aud", "exp", "iat"]
 _LENGTH_MAX = 16 * 1024
-_SUBJECT_MAX = 255
+_SUBJECT = re.compile(r"[ -~]{1,255}")  # OpenID Connect Core § 2
+_MOMENT_MAX = 2**53  # seconds that a float counts one by one
 _MANY_FACTORS = "mfa"  # RFC 8176
 _TRUE = (True, "true", "True", "1", 1)
 
@@ -53,7 +55,8 @@ def read(connection: Connection, token: object, *, keys_url: str, nonce: str) ->
     if not isinstance(token, str) or len(token) > _LENGTH_MAX:
         raise Refused("no ID token")
     claims = _verified(connection, token, _key(token, transport.get_object(keys_url)))
-    if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), nonce.encode()):
+    said = _text(claims.get("nonce"))
+    if not (said.isascii() and hmac.compare_digest(said, nonce)):
         raise Refused("another nonce")
     audience = claims["aud"]
     several = isinstance(audience, list) and len(audience) > 1
@@ -100,11 +103,9 @@ def _verified(connection: Connection, token: str, key: jwt.PyJWK) -> Mapping[str
 
 def _identity(connection: Connection, claims: Mapping[str, Any]) -> Identity:
     subject = claims["sub"]
-    if not isinstance(subject, str) or not 1 <= len(subject) <= _SUBJECT_MAX:
+    if not isinstance(subject, str) or not _SUBJECT.fullmatch(subject):
         raise Refused("no subject")
     is_verified = claims.get(connection.verified_claim) in _TRUE
-    proven_at = claims.get("auth_time")
-    is_time = isinstance(proven_at, int | float) and not isinstance(proven_at, bool)
     return Identity(
         issuer=connection.issuer,
         subject=subject,
@@ -113,7 +114,7 @@ def _identity(connection: Connection, claims: Mapping[str, Any]) -> Identity:
         values=frozenset(_texts(claims.get(connection.role_claim))),
         has_factor=_MANY_FACTORS in _texts(claims.get("amr"))
         or _text(claims.get("acr")) in connection.second_factor_acr,
-        proven_at=float(proven_at) if is_time and proven_at else 0.0,
+        proven_at=_moment(claims.get("auth_time")),
     )
 
 
@@ -122,6 +123,13 @@ def _texts(value: object) -> Sequence[str]:
     if isinstance(value, str):
         return [value]
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _moment(value: object) -> float:
+    """Seconds since 1970; 0 for what is no such number, as `NaN`, which JSON parsers let pass."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return 0.0
+    return float(value) if 0 < value < _MOMENT_MAX else 0.0
 
 
 def _text(value: object) -> str:

@@ -48,6 +48,16 @@ class Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
     def openid_config(self) -> Mapping[str, Any]:
         return metadata(self._connection)
 
+    def get_access_token_data(self, *args: Any, **values: Any) -> Mapping[str, Any]:
+        """What the token endpoint answers. Raises requests.RequestException, OAuth2Error."""
+        try:
+            found = super().get_access_token_data(*args, **values)
+        except RecursionError:
+            raise transport.ProviderAway("answered no JSON") from None
+        if not isinstance(found, dict):
+            raise transport.ProviderAway("answered no JSON object")
+        return found
+
     def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
         return callback_url(self._connection)
 

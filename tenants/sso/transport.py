@@ -8,19 +8,24 @@ address of these is allowed.
 from __future__ import annotations
 
 import json
+import socket
 import ssl
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
 import requests
+from requests.adapters import HTTPAdapter
+from urllib3 import HTTPConnectionPool, HTTPResponse, HTTPSConnectionPool
+from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from tenants.sso.connections import Connection
 
 TOTAL_SECONDS = 10.0
-_WAIT_SECONDS = 5.0  # for a connection, and for the next bytes
+_WAIT_SECONDS = 5.0  # for a connection, for all headers, and for the next bytes of the body
 _BYTES_MAX = 256 * 1024
 _CHUNK = 16 * 1024
 # So many threads of a web process may wait for providers; the others go on while one is slow.
@@ -32,12 +37,42 @@ class ProviderAway(requests.RequestException):
     """The provider did not answer in time, or answered what it never should."""
 
 
+class _Connection(HTTPConnection):
+    def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # as urllib3 has it
+        with _ended_in_time(self.sock):
+            return super().getresponse()
+
+
+class _SafeConnection(HTTPSConnection):
+    def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # as urllib3 has it
+        with _ended_in_time(self.sock):
+            return super().getresponse()
+
+
+class _Pool(HTTPConnectionPool):
+    ConnectionCls = _Connection
+
+
+class _SafePool(HTTPSConnectionPool):
+    ConnectionCls = _SafeConnection
+
+
+class _Adapter(HTTPAdapter):
+    """urllib3 bounds the wait for the next bytes of the headers, not for all of them."""
+
+    def init_poolmanager(self, *args: Any, **values: Any) -> None:
+        super().init_poolmanager(*args, **values)
+        self.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _SafePool}
+
+
 class Session(requests.Session):
     """django-allauth's requests, and ours, go through it."""
 
     def __init__(self) -> None:
         super().__init__()
         self.trust_env = False
+        for scheme in ("http://", "https://"):
+            self.mount(scheme, _Adapter())
         trusted = ssl.get_default_verify_paths()
         self.verify = trusted.cafile or trusted.capath or True
         self.headers["Accept"] = "application/json"
@@ -82,6 +117,24 @@ def is_of(connection: Connection, url: object) -> bool:
         issuer.netloc.lower(),
         *connection.hosts,
     }
+
+
+@contextmanager
+def _ended_in_time(connection: socket.socket) -> Iterator[None]:
+    """End the connection unless the block is through within `_WAIT_SECONDS`."""
+    timer = threading.Timer(_WAIT_SECONDS, _end, args=[connection])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _end(connection: socket.socket) -> None:
+    """Let whoever reads from it find its end. TLS, which the reader is in, is left alone."""
+    with suppress(OSError):  # it broke off meanwhile
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
 def _read(answer: requests.Response, until: float) -> None:

@@ -56,6 +56,10 @@ class TestShapes:
             (f"Authorization: Bearer {KEY}", "Authorization: Bearer [redacted]"),
             ("Authorization: Bearer opaque", "Authorization: Bearer [redacted]"),
             (f"secret={SECRET}", "secret=[redacted]"),
+            (
+                "GET /sso/a/callback/?code=c&state=s",
+                "GET /sso/a/callback/?[redacted]",
+            ),
             (f"GET {LINK}", "GET https://ballast.example/confirm/[redacted]"),
             (f"{LINK}/approve?x=1", "https://ballast.example/confirm/[redacted]/approve?x=1"),
             ("GET /dashboard/find?q=Jane%20Roe&x=1", "GET /dashboard/find?q=[redacted]&x=1"),

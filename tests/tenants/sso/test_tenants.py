@@ -9,6 +9,7 @@ from datetime import timedelta
 import jwt
 import pytest
 import time_machine
+from allauth.account.authentication import AUTHENTICATION_METHODS_SESSION_KEY
 from allauth.mfa.totp.internal.auth import TOTP
 from allauth.socialaccount.models import SocialAccount
 from django.core.management import call_command
@@ -19,7 +20,7 @@ from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, Membership, Mode, OutgoingEmail, Role, Tenant, User
 from tenants.services import members
 from tests.builders import NOW, browser_of, make_member, make_staff, make_tenant
-from tests.sso_provider import CLIENT_ID, KEY, OTHER_KEY, SECRET
+from tests.sso_provider import CLIENT_ID, KEY, OTHER_KEY, SECRET, sending_headers_for_ever
 
 pytestmark = pytest.mark.django_db
 
@@ -39,6 +40,11 @@ def lee(acme):
 
 def reaches_overview(browser):
     return browser.get("/dashboard/").status_code == 200
+
+
+def session_of(browser):
+    """What we keep of it: the test client's own `session` looks by another key than our store."""
+    return dict(browser.get("/dashboard/").wsgi_request.session.items())
 
 
 def is_signed_out(browser):
@@ -92,8 +98,10 @@ class TestAMember:
     def test_leaves_no_token_behind(self, provider, connected, lee, client):
         provider.sign_in(client, LEE)
 
-        assert "id_token" not in json.dumps(dict(client.session.items()))
-        assert "canary" not in json.dumps(dict(client.session.items()))
+        kept = json.dumps(session_of(client))
+        assert "acme-idp" in kept
+        assert "id_token" not in kept
+        assert "canary" not in kept
 
     def test_is_asked_for_the_factor_that_they_have_with_us(self, provider, connected, lee, client):
         TOTP.activate(lee, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
@@ -166,6 +174,11 @@ class TestWhoIsRefused:
         make_member(rival, email="eve@rival.example")
 
         self.refused(provider, client, "does not speak for", email="eve@rival.example")
+
+    def test_an_address_that_is_too_long(self, provider, connected, client):
+        address = f"{'l' * 250}@acme.example"
+
+        self.refused(provider, client, "is malformed", email=address, subject="s1")
 
     def test_a_subdomain(self, provider, connected, lee, client):
         self.refused(provider, client, "does not speak for", email="lee@it.acme.example")
@@ -347,16 +360,31 @@ class TestTokens:
             {"iat": int(time.time()) + 600},
             {"sub": ""},
             {"sub": "s" * 256},
+            {"sub": "a\0b"},
+            {"sub": "a\ud800"},
+            {"nonce": "\ud800"},
         ],
         ids=[
             "issuer", "audience", "two audiences", "client", "nonce", "no nonce", "expired",
-            "without end", "of the future", "nobody", "long subject",
+            "without end", "of the future", "nobody", "long subject", "subject with NUL",
+            "subject with half a character", "nonce with half a character",
         ],
     )  # fmt: skip
     def test_that_say_something_wrong_are_refused(self, provider, connected, lee, client, claims):
         provider.claims |= claims
 
         self.distrusted(provider, client)
+
+    @pytest.mark.parametrize(
+        "said", [10**400, float("inf"), float("nan")], ids=["huge", "infinite", "none"]
+    )
+    def test_whose_time_is_no_time_prove_nothing(self, provider, connected, lee, client, said):
+        provider.claims["auth_time"] = said
+
+        provider.sign_in(client, LEE)
+
+        (proof,) = session_of(client)[AUTHENTICATION_METHODS_SESSION_KEY]
+        assert proof["at"] == 0
 
     @pytest.mark.parametrize("sign", [unsigned, by_secret, by_other_key, by_unknown_key])
     def test_that_the_provider_did_not_sign_are_refused(
@@ -467,6 +495,27 @@ class TestAProviderThatIsAway:
         provider.answers["/oauth2/token"] = ("500 Broken", b"{}")
 
         self.away(client.get(back))
+
+    @pytest.mark.parametrize(
+        "body",
+        [b'["access_token"]', b'"access_token"', b"[" * 100_000],
+        ids=["list", "text", "deep"],
+    )
+    def test_is_told_of_tokens_that_make_no_sense(self, provider, connected, lee, client, body):
+        back = provider.authorize(provider.leave(client), email=LEE)
+        provider.answers["/oauth2/token"] = ("200 OK", body)
+
+        self.away(client.get(back))
+
+    @pytest.mark.slow
+    def test_is_told_when_it_sends_its_headers_one_by_one(self, connect_acme, client):
+        with sending_headers_for_ever() as url:
+            connect_acme(issuer=url)
+            began = time.monotonic()
+
+            self.away(client.get("/accounts/sso/acme-idp/"))
+
+        assert time.monotonic() - began < 10
 
 
 class TestTheWayThere:
