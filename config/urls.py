@@ -10,6 +10,7 @@ from django.views.generic import RedirectView
 from api.views import schema, unknown_path
 from config import health
 from config.metrics import metrics
+from dashboard.account import views as account
 from dashboard.shell import site
 from desk import sign_in
 from tenants.account_transactions import account_pages, in_one_transaction
@@ -36,6 +37,7 @@ urlpatterns = [
     ),
     # People are invited and known by their address; only staff change it.
     path("accounts/email/", site.not_offered),
+    path("accounts/password/set/", account.first_password, name="account_set_password"),
     path("accounts/sso/", include("dashboard.account.sso_urls")),
     path("accounts/", include(account_pages())),
     path("admin/desk/", include("desk.urls")),

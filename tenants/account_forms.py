@@ -30,9 +30,5 @@ class ChangePasswordForm(_Relabeled, forms.ChangePasswordForm):  # type: ignore[
     pass
 
 
-class SetPasswordForm(_Relabeled, forms.SetPasswordForm):  # type: ignore[misc]
-    pass
-
-
 class ResetPasswordKeyForm(_Relabeled, forms.ResetPasswordKeyForm):  # type: ignore[misc]
     pass

@@ -28,7 +28,6 @@ _CHANGES = {
     "webauthn_removed": "A passkey was removed",
     "password_changed": "Your password was changed",
     "password_reset": "Your password was reset",
-    "password_set": "A password was set",
     "identity_linked": "Single sign-on was connected",
     "account_closed": "Our support closed your account",
     "account_reopened": "Our support reopened your account",

@@ -77,7 +77,7 @@ def _second_factor_changed(
     sessions.end_others(user_id=user.pk, kept=request.session.session_key)
 
 
-@receiver([account.password_changed, account.password_set])
+@receiver(account.password_changed)
 def _password_changed(user: User, **_rest: Any) -> None:
     sign_ins.account_changed(
         user_id=user.pk, action="password.changed", kind="password", now=utc_now()

@@ -49,7 +49,6 @@ ACCOUNT_RATE_LIMITS = {
 }
 ACCOUNT_FORMS = {
     "change_password": "tenants.account_forms.ChangePasswordForm",
-    "set_password": "tenants.account_forms.SetPasswordForm",
     "reset_password_from_key": "tenants.account_forms.ResetPasswordKeyForm",
 }
 MFA_RATE_LIMITS = {"webauthn_login": "10/m/ip"}

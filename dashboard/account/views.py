@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from common.clock import utc_now
 from common.errors import DomainError
@@ -44,6 +44,17 @@ def profile(request: PersonRequest) -> HttpResponse:
     return render(
         request, "dashboard/account/profile.html", values, status=422 if form.errors else 200
     )
+
+
+@require_safe
+@login_required
+def first_password(request: PersonRequest) -> HttpResponse:
+    """Lead who has no password to the link that is mailed. A password opens every tenant of the
+    person, so neither a provider of single sign-on nor whoever holds a session may choose it."""
+    if request.user.has_usable_password():
+        return redirect("account_change_password")
+    messages.info(request, "You have no password yet. We mail you a link to choose one.")
+    return redirect("account_reset_password")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -92,11 +92,6 @@ def reset(world: World) -> Act:
     return lambda _headers: browser.post(where, NEW)
 
 
-def set_first(world: World) -> Act:
-    """Somebody whose account was made without a password."""
-    return send(world.browser, "account_set_password", **NEW)
-
-
 def codes(steps: int = 0) -> str:
     """What the app shows now, or half a minute before or after."""
     code: str = format_hotp_value(hotp_value(SECRET, int(time.time()) // 30 + steps))
@@ -314,7 +309,6 @@ BEGINNINGS: dict[str, Begin] = {
     "admin:logout": staff_sign_out,
     "account_reauthenticate": signed_in("account_reauthenticate", password=PASSWORD),
     "account_change_password": signed_in("account_change_password", oldpassword=PASSWORD, **NEW),
-    "account_set_password": set_first,
     "account_reset_password": forget,
     "account_reset_password_from_key": reset,
     "mfa_authenticate": second_step,
@@ -345,6 +339,7 @@ EXEMPT = {
     "accounts/email/": "is not offered: 404",
     "account_email_verification_sent": "reads",
     "sso_find": "reads",
+    "account_set_password": "leads to the link that is mailed",
     "account_confirm_email": "nobody's address is asked about, so that no key opens it",
     "account_confirm_login_code": "codes by mail are not offered",
     "confirm/<str:token>": "is the page with a slash at its end",

@@ -141,6 +141,28 @@ class TestAMember:
         assert "Rival" not in page
         assert switched.status_code in (403, 404)
 
+    def test_chooses_no_password_that_opens_the_others(self, provider, connect_acme, client):
+        connect_acme(**ROLES)
+        provider.claims["groups"] = ["payers"]
+        provider.sign_in(client, LEE)
+        chosen = {"password1": "correct horse battery 12", "password2": "correct horse battery 12"}
+
+        asked = client.get("/accounts/password/change/", follow=True)
+        sent = client.post("/accounts/password/set/", chosen)
+
+        assert "We mail you a link to choose one." in asked.content.decode()
+        assert sent.status_code == 405
+        assert not User.objects.get(email=LEE).has_usable_password()
+
+    def test_has_the_first_password_by_mail(self, provider, connect_acme, client):
+        connect_acme(**ROLES)
+        provider.claims["groups"] = ["payers"]
+        provider.sign_in(client, LEE)
+
+        client.post("/accounts/password/reset/", {"email": LEE})
+
+        assert OutgoingEmail.objects.filter(to=LEE, template="password_reset").exists()
+
     def test_reaches_nothing_once_the_connection_is_off(self, provider, connect_acme, lee, client):
         connect_acme()
         provider.sign_in(client, LEE)
