@@ -31,6 +31,10 @@ class Month:
         """The last day of the month, whether or not it has come."""
         return days.next_month(self.first) - timedelta(days=1)
 
+    def is_running(self, now: datetime) -> bool:
+        """Whether the month is not over: more lines may follow."""
+        return days.day_of(now) <= self.last
+
     @property
     def lines(self) -> int:
         """How many statement lines the month has."""

@@ -71,7 +71,7 @@ def checked_routing_number(text: str) -> str:
     """The ABA number, unchanged. Raises InvalidBankDetails."""
     if not routing.validate(text):
         raise InvalidBankDetails(
-            "This is not an ABA routing number: nine digits with a checksum.",
+            "This is not the routing number of a US bank. Check all nine digits.",
             field="routingNumber",
         )
     return text

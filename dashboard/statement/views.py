@@ -107,6 +107,7 @@ def statement(request: PageRequest, first: date) -> HttpResponse:
     values = {
         "statement": found,
         "month": found.month,
+        "is_running": found.month.is_running(now),
         "view": view,
         "page": shown,
         "printed_at": now,

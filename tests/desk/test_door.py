@@ -54,6 +54,15 @@ class TestSecondFactor:
         assert dana_browser.get("/admin/").status_code in {302, 403}
 
 
+def test_what_a_role_does_not_include_leads_back_to_the_desk(desk):
+    response = desk.get("/admin/tenants/membership/add/")
+
+    assert response.status_code == 403
+    content = response.content.decode()
+    assert "Go to the staff desk" in content
+    assert "an owner of your organization" not in content
+
+
 def test_a_password_is_changed_where_everybody_changes_it(desk, sam):
     response = desk.post("/admin/password_change/", {"new_password1": "x"})
 

@@ -166,6 +166,14 @@ class TestFile:
         assert address in page_of(desk, acme).content.decode()
         assert f'value="{acme.pk}" selected' in desk.get(address).content.decode()
 
+    def test_without_people_leads_to_the_proposal_of_an_owner(self, desk, staff_with, acme):
+        address = f"/admin/tenants/accessproposal/add/?kind=member&tenant={acme.pk}"
+        link = address.replace("&", "&amp;")
+
+        assert link in page_of(desk, acme).content.decode()
+        assert f'value="{acme.pk}" selected' in desk.get(address).content.decode()
+        assert link not in page_of(staff_with("tenants.view_tenant"), acme).content.decode()
+
     def test_is_where_the_list_of_tenants_leads(self, desk, acme):
         link = reverse("admin:tenants_tenant_change", args=[quote(acme.pk)])
         page = desk.get("/admin/tenants/tenant/").content.decode()

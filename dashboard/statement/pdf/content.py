@@ -87,12 +87,8 @@ def _prove(month: Month, change: tuple[int, int]) -> None:
         raise DoesNotAddUp(f"{month.first:%Y-%m}")
 
 
-def _is_running(month: Month, now: datetime) -> bool:
-    return days.day_of(now) <= month.last
-
-
 def _running(month: Month, now: datetime) -> str:
-    if not _is_running(month, now):
+    if not month.is_running(now):
         return ""
     return (
         f"{month.first:%B %Y} is not over. This statement goes through {days.words(now)}. "
@@ -101,7 +97,7 @@ def _running(month: Month, now: datetime) -> str:
 
 
 def _end(month: Month, now: datetime) -> str:
-    return f"through {days.words(now)}" if _is_running(month, now) else f"to {_day(month.last)}"
+    return f"through {days.words(now)}" if month.is_running(now) else f"to {_day(month.last)}"
 
 
 def _day(day: date) -> str:

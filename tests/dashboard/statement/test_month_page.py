@@ -13,6 +13,7 @@ from balance import services as ledger
 from balance import statements
 from common import ids
 from common.clock import utc_now
+from common.days import day_of
 from dashboard.statement import month_page, movement_lines
 from tenants.actors import SYSTEM
 from tests.balance.builders import fund, movement
@@ -180,6 +181,15 @@ class TestThePage:
             ["Rows 1–50 of this month. The PDF has every ledger line."],
             ["Not the first rows of this month. The PDF has every ledger line."],
         ]
+
+    def test_says_that_a_month_is_not_over(self, acme, dana_browser):
+        now = utc_now()
+        fund(acme, 100, now=LAST_OF_OCTOBER)
+        fund(acme, 100, now=now)
+        running = f"/dashboard/statements/{day_of(now):%Y-%m}"
+
+        assert "This month is not over" in dana_browser.get(running).content.decode()
+        assert "This month is not over" not in dana_browser.get(OCTOBER).content.decode()
 
     def test_that_is_all_says_nothing_of_it_on_paper(self, lived, dana_browser):
         assert notes_on_paper(dana_browser.get(OCTOBER).content.decode()) == []
