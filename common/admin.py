@@ -14,6 +14,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.text import capfirst
@@ -61,10 +62,11 @@ _NONE = '<span class="desk-none">–</span>'
 
 def address_of(row: models.Model) -> str:
     """The address of a row's page: the desk's own, or that of the admin."""
-    own = getattr(admin.site._registry.get(type(row)), "desk_page", "")
+    own: Any = admin.site._registry.get(type(row))
+    if getattr(own, "desk_page", ""):
+        return reverse(own.desk_page, args=[getattr(row, own.desk_key)])
     options = row._meta
-    name = own or f"admin:{options.app_label}_{options.model_name}_change"
-    return reverse(name, args=[row.pk])
+    return reverse(f"admin:{options.app_label}_{options.model_name}_change", args=[row.pk])
 
 
 def dollars(column: str) -> Callable[[Any], str | None]:
@@ -92,18 +94,6 @@ def badge(tone: Callable[[Any], str]) -> Callable[[Column], Column]:
         return column
 
     return marked
-
-
-def _yes_or_no(column: str) -> Callable[[Any], str | None]:
-    """A boolean shown as Yes or No: Django's red cross would make a healthy `returned: no` look
-    alarming."""
-
-    @admin.display(description=column.replace("_", " "))
-    def shown(row: Any) -> str | None:
-        answer = getattr(row, column)
-        return None if answer is None else ("Yes" if answer else "No")
-
-    return shown
 
 
 def _names_of(columns: Sequence[str]) -> Callable[[Any], str]:
@@ -154,8 +144,12 @@ class FastAdmin(ModelAdmin):
     paginator: Any = EstimatedPaginator
     show_full_result_count = False
     list_per_page = 50
-    # The address's name of the desk's own page of a row, to which its page in the admin leads.
+    change_form_template: Any = "admin/row.html"
+    add_form_template: Any = "admin/change_form.html"
+    # The address's name of the desk's own page of a row, to which its page in the admin leads, and
+    # the field of the row that this address holds.
     desk_page: ClassVar[str] = ""
+    desk_key: ClassVar[str] = "pk"
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return FoundRows
@@ -182,11 +176,24 @@ class FastAdmin(ModelAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
         """Lead to the desk's own page, which asks for itself who may open it. Where there is none,
-        the page is called by the name of its kind, not “View …”. Lists quote the `_` of ids."""
-        if self.desk_page:
-            return HttpResponseRedirect(reverse(self.desk_page, args=[unquote(object_id)]))
+        the page is called by the name of its kind, not “View …”, and what can be done to the row
+        stands below its title, which unfold's buttons beside it would cover. Lists quote the `_` of
+        ids."""
+        if key := self._desk_key_of(request, unquote(object_id)):
+            return HttpResponseRedirect(reverse(self.desk_page, args=[key]))
         title = {"title": capfirst(str(self.opts.verbose_name))}
-        return super().change_view(request, object_id, form_url, title | (extra_context or {}))
+        answer = super().change_view(request, object_id, form_url, title | (extra_context or {}))
+        if isinstance(answer, TemplateResponse) and answer.context_data is not None:
+            answer.context_data["row_actions"] = answer.context_data.pop("actions_detail", [])
+        return answer
+
+    def _desk_key_of(self, request: HttpRequest, pk: str) -> str:
+        """What the desk's own page of the row is found by; empty without such a page. Where that
+        is not the row's id, who may not see the row gets the answer of its page in the admin."""
+        if not self.desk_page or self.desk_key == "pk":
+            return pk if self.desk_page else ""
+        row = self.get_object(request, pk) if self.has_view_permission(request) else None
+        return str(getattr(row, self.desk_key)) if row else ""
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
@@ -218,8 +225,6 @@ class ReadOnlyAdmin(FastAdmin):
     """An admin page that changes nothing. Changes go through services, which check, audit and
     notify."""
 
-    change_form_template: Any = "admin/row.html"
-
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """The fields in the order in which people ask for them: amounts in dollars, and the empty
         ones in one line. Every wide integer of a row but `_NOT_MONEY` is in cents."""
@@ -231,11 +236,7 @@ class ReadOnlyAdmin(FastAdmin):
         later = frozenset[str]() if getattr(obj, "held_at", None) else _HOLD
         names = sorted(super().get_fields(request, obj), key=later.__contains__)
         empty = [name for name in names if getattr(obj, name, obj) in _EMPTY] if obj else []
-        asked = {f.name for f in self.opts.get_fields() if isinstance(f, models.BooleanField)}
-        special = {name: dollars(name) for name in cents} | {
-            name: _yes_or_no(name) for name in asked
-        }
-        shown = [special.get(name, name) for name in names if name not in empty]
+        shown = [dollars(name) if name in cents else name for name in names if name not in empty]
         told = [name for name in empty if name not in _MACHINERY]
         return [*shown, _names_of(told)] if told else shown
 

@@ -51,8 +51,10 @@ class FoundRows(ChangeList):  # type: ignore[misc]  # unfold ships no types
     rows lead to the desk's own pages, where there are some."""
 
     def url_for_result(self, result: Model) -> str:
-        own = getattr(self.model_admin, "desk_page", "")
-        return reverse(own, args=[result.pk]) if own else str(super().url_for_result(result))
+        desk = self.model_admin
+        if not getattr(desk, "desk_page", ""):
+            return str(super().url_for_result(result))
+        return reverse(desk.desk_page, args=[getattr(result, desk.desk_key)])
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)

@@ -35,6 +35,10 @@ class Deciding(Protocol):
     def reject(self) -> Callable[..., object]: ...
 
 
+# What `facts` tell of an open proposal above its columns.
+_TOLD_ABOVE = frozenset({"reason", "proposed_by", "proposed_at"})
+
+
 class DollarsField(forms.CharField):
     """An amount as people write it, in cents."""
 
@@ -66,8 +70,6 @@ class ProposalAdmin(ServiceAdmin):
     outcome: ClassVar[str]
     approved: ClassVar[tuple[str, str]]
 
-    change_form_template = "admin/row.html"
-    add_form_template = "admin/change_form.html"
     change_form_before_template = "admin/proposal.html"
     list_select_related: Any = ("tenant", "proposed_by", "decided_by")
     actions_detail: Any = ("approve", "reject")
@@ -173,7 +175,9 @@ class ProposalAdmin(ServiceAdmin):
         terms = ["dollars" if name == "amount" else name for name in self.terms]
         whose = [] if "tenant" in terms else ["tenant"]
         decided = ("decision", "decided_by", "decided_at", "decision_note", self.outcome)
-        return (*terms, *whose, "proposed_by", "proposed_at", *decided)
+        fields = (*terms, *whose, "proposed_by", "proposed_at", *decided)
+        told = _TOLD_ABOVE if obj.decision == "open" else frozenset()
+        return tuple(name for name in fields if name not in told)
 
     def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> Any:
         return ("dollars",) if obj and "amount" in self.terms else ()

@@ -16,6 +16,7 @@ from common.clock import utc_now
 from common.errors import DomainError
 from tenants import actors
 from tenants.actors import Actor
+from webhooks.events import EVERY_PAYMENT
 from webhooks.models import (
     DisabledReason,
     DispatcherHeartbeat,
@@ -75,8 +76,13 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")
     search_help_text = "The id of the endpoint or its tenant"
-    exclude = ("secret_token", "previous_secret_token")
+    exclude = ("secret_token", "previous_secret_token", "events")
+    readonly_fields = ("status", "sent")
     actions = ("switch_on", "switch_off")
+
+    @admin.display(description="events")
+    def sent(self, row: WebhookEndpoint) -> str:
+        return "All payment events" if row.events == [EVERY_PAYMENT] else ", ".join(row.events)
 
     @admin.action(description="Switch on", permissions=["switch"])
     def switch_on(self, request: HttpRequest, rows: QuerySet[WebhookEndpoint]) -> None:

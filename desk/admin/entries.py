@@ -41,6 +41,8 @@ class AchEntryAdmin(ReadOnlyAdmin):
     raw_id_fields = ("batch", "original", "replaces", "originator")
     search_fields = ("instruction_id__exact", "trace_number__exact")
     search_help_text = "The id of the funding or payment, or a trace number"
+    desk_page = "desk:entry"
+    desk_key = "instruction_id"
 
     @admin.display(description="tenant")
     def tenant(self, row: Any) -> str:

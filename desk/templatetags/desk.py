@@ -36,6 +36,24 @@ def tone_in(row: Any, name: str) -> str:
 
 
 @register.filter
+def is_set(fieldset: Any) -> bool:
+    """Whether the reader can change one of these columns."""
+    return any(not column.is_readonly for line in fieldset for column in line)
+
+
+@register.filter
+def said(column: Any) -> str:
+    """What a read-only column of a row says; empty where the row has nothing there. Of a boolean
+    Yes or No: a red cross would make a healthy “Returned: no” look alarming."""
+    name = column.field["field"]
+    value = getattr(column.form.instance, name, None) if isinstance(name, str) else None
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    text: str = column.contents()
+    return "" if text in ("", "-", "None", "[]", column.empty_value_display) else text
+
+
+@register.filter
 def duration(seconds: int) -> str:
     """The two largest units: `95` → `1 min 35 s`."""
     parts = []

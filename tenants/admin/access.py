@@ -128,7 +128,7 @@ class AccessProposalAdmin(ProposalAdmin):
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = super().get_fields(request, obj)
         if obj:
-            return (*fields, "ends_at")
+            return fields if obj.decision == "open" else (*fields, "ends_at")
         asked = _ASKED[kind] if (kind := _kind(request)) else ()
         return ("kind", "email", *asked, "reason", "is_emergency") if asked else fields
 

@@ -11,15 +11,18 @@ from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
 from django.contrib.auth.models import Group
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
 from common import staff_actions
 from common.admin import ReadOnlyAdmin, ServiceAdmin, whether
 from common.clock import utc_now
+from common.database import undisclosed
 from common.forms import TextField
-from tenants import actors
+from tenants import actors, selectors
 from tenants.actors import Actor
 from tenants.models import Membership, StaffPower, User
 from tenants.services import accounts, closing, enrolments, staff
@@ -32,9 +35,6 @@ admin.site.unregister(Authenticator)
 admin.site.unregister(UserSession)
 # Connections of single sign-on are settings, and of a provider's words only who somebody is stays.
 admin.site.unregister((SocialAccount, SocialApp, SocialToken))
-
-
-_POWER = ("is_staff", "is_superuser", "groups")
 
 
 if TYPE_CHECKING:
@@ -61,9 +61,52 @@ class UserAdmin(ServiceAdmin):
     search_fields = ("id__exact", "email__startswith")
     search_help_text = "The id of the person, or how the address begins"
     ordering = ("email",)
-    fields = ("email", "name", "is_active", *_POWER, "last_login", "created_at")
-    readonly_fields = ("email", "is_active", *_POWER, "last_login", "created_at")
+    change_form_template = "admin/person.html"
+    fields = ("email", "name", "account", "last_login", "created_at")
+    readonly_fields = ("email", "account", "last_login", "created_at")
     actions_detail = ("send_reset_link", "send_enrolment_link", "close", "reopen", "end_powers")
+
+    @admin.display(description="account")
+    def account(self, person: User) -> str:
+        everything = ", may do everything" if person.is_superuser else ""
+        works = f"Works for us{everything}" if person.is_staff else "Does not work for us"
+        return f"{'Open' if person.is_active else 'Closed'}. {works}."
+
+    def get_actions_detail(self, request: HttpRequest, object_id: str) -> Any:
+        """Offer only what changes something for this person."""
+        person = self.get_object(request, object_id)
+        if person is None:
+            return []
+        useless = {"reopen" if person.is_active else "close"}
+        if not person.is_staff:
+            useless.add("end_powers")
+        offered = super().get_actions_detail(request, object_id)
+        return [each for each in offered if each.action_name.split("_", 2)[2] not in useless]
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        """With what the person may do, and where they are signed in, as far as the reader may know.
+        Four queries at most."""
+        user_id, reader = unquote(object_id), request.user
+        about = {
+            "powers": _powers(user_id) if reader.has_perm("tenants.view_staffpower") else None,
+            "memberships": (
+                selectors.memberships(user_id=user_id)
+                if reader.has_perm("tenants.view_membership")
+                else None
+            ),
+            "sessions": (
+                UserSession.objects.filter(user_id=user_id).order_by("-last_seen_at")
+                if self.has_support_permission(request)
+                else None
+            ),
+        }
+        return super().change_view(request, object_id, form_url, about | (extra_context or {}))
 
     @staff_actions.own_page_action("Send link for second factor", permission="support")
     def send_enrolment_link(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -184,6 +227,12 @@ def _ask(
     )
     person = get_object_or_404(User.objects.defer("password"), pk=object_id)
     return staff_actions.ask_about_one(admin_page, request, person, step)
+
+
+def _powers(user_id: str) -> QuerySet[StaffPower]:
+    """The roles that the person has or had as staff, the latest first."""
+    rows = undisclosed.of(StaffPower.objects.filter(user_id=user_id)).select_related("group")
+    return rows.order_by("-granted_at", "pk")
 
 
 def _actor(request: HttpRequest) -> Actor:

@@ -11,6 +11,7 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils.text import capfirst
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from common import staff_actions
@@ -18,7 +19,7 @@ from common.admin import ServiceAdmin, whether
 from common.clock import utc_now
 from common.forms import LinesField
 from tenants import actors
-from tenants.models import Switch
+from tenants.models import Switch, User
 from tenants.services import switches
 from tenants.switches import SwitchKind, known_networks
 
@@ -55,6 +56,11 @@ class EngageForm(SwitchForm):
         fields = _CHOSEN
         field_classes: ClassVar = {"reason": LinesField}
         help_texts = {"tenant": "Empty: all tenants."}  # noqa: RUF012  # Django's own interface
+
+
+def _who(person: User | None) -> str:
+    """A switch that nobody turned was turned at a command line."""
+    return person.email if person else "Command line"
 
 
 @dataclass(frozen=True)
@@ -121,8 +127,26 @@ class SwitchAdmin(ServiceAdmin):
         return super().get_form(request, obj, **{**form, **kwargs})
 
     def get_fields(self, request: HttpRequest, obj: Switch | None = None) -> Any:
-        kept = ("engaged_by", "engaged_at", "release_reason", "released_by", "released_at")
-        return (*_CHOSEN, *kept) if obj else _CHOSEN
+        if obj is None:
+            return _CHOSEN
+        engaged = ("kind", "reach", "reason", "engager", "engaged_at")
+        released = ("releaser", "released_at", "release_reason") if obj.released_at else ()
+        return (*engaged, *released)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Switch | None = None) -> Any:
+        return ("reach", "engager", "releaser") if obj else ()
+
+    @admin.display(description="stops")
+    def reach(self, switch: Switch) -> str:
+        return capfirst(switch.covers)
+
+    @admin.display(description="engaged by")
+    def engager(self, switch: Switch) -> str:
+        return _who(switch.engaged_by)
+
+    @admin.display(description="released by")
+    def releaser(self, switch: Switch) -> str:
+        return _who(switch.released_by)
 
     def save_model(self, request: HttpRequest, obj: Switch, form: Any, change: bool) -> None:
         chosen = form.cleaned_data

@@ -171,3 +171,15 @@ class TestTakeOut:
 
         assert browser.post(address(entry, "take-out/"), {"reason": REASON}).status_code == 403
         assert "Take out" not in shown(browser, address(entry))
+
+
+def test_its_row_in_the_admin_leads_to_its_page(desk, entry):
+    answer = desk.get(f"/admin/ach/achentry/{entry.pk}/change/")
+
+    assert (answer.status_code, answer["Location"]) == (302, address(entry))
+
+
+def test_its_row_in_the_admin_leads_nobody_there_who_may_not_see_it(staff_with, entry):
+    answer = staff_with("tenants.view_tenant").get(f"/admin/ach/achentry/{entry.pk}/change/")
+
+    assert answer.status_code == 403

@@ -248,3 +248,14 @@ class TestTheProposal:
             page = shown(browser_of(ben), path)
             assert " UTC" not in page
             assert days.words(proposal.waits_until) in page
+
+
+def test_an_open_proposal_tells_each_thing_once(ann, ben, db):
+    tenant = make_tenant()
+    proposal = propose(ann, tenant=tenant, role="owner", is_emergency=True)
+
+    page = shown(browser_of(ben), page_of(proposal))
+
+    assert page.count(WHY) == 1
+    assert page.count(ann.email) == 1
+    assert "<dt>Emergency</dt><dd>Yes</dd>" in page

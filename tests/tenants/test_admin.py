@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.test import Client
 
@@ -144,6 +145,30 @@ class TestPeople:
         assert answer.status_code in {302, 404}
         person.refresh_from_db()
         assert person.check_password(PASSWORD)
+
+    def test_have_a_page_of_words_with_what_can_be_done_to_them(self, desk, acme):
+        person = make_member(acme, email="dana@acme.example")
+        UserSession.objects.create(
+            user=person, ip="198.51.100.7", session_key="k", user_agent="Firefox/140 (Windows)"
+        )
+
+        page = desk.get(f"/admin/tenants/user/{person.pk}/change/").content.decode()
+
+        assert "Open. Does not work for us." in page
+        assert f'href="/admin/desk/tenants/{acme.pk}/">Acme' in page
+        assert "Firefox on Windows" in page
+        assert "198.51.100.7" not in page
+        assert "Close the account" in page
+        assert "Open the account again" not in page
+        assert "Works here no more" not in page
+
+    def test_who_work_here_have_their_roles_on_it(self, desk, staff):
+        page = desk.get(f"/admin/tenants/user/{staff.pk}/change/").content.decode()
+
+        assert "Open. Works for us." in page
+        assert "Roles here" in page
+        assert "Granted at a command line" in page
+        assert "Works here no more" in page
 
     def test_get_a_reset_link_at_their_own_address(self, desk, acme):
         person = make_member(acme, email="dana@acme.example")

@@ -56,6 +56,13 @@ def test_secrets_are_not_shown(endpoint, admin_client):
     assert "secret_token" not in page.content.decode()
 
 
+def test_an_endpoint_says_how_it_stands_and_what_it_gets(endpoint, admin_client):
+    page = admin_client.get(reverse("admin:webhooks_webhookendpoint_change", args=[endpoint.pk]))
+
+    assert 'desk-badge--good">Enabled' in page.content.decode()
+    assert "<dd>All payment events</dd>" in page.content.decode()
+
+
 @pytest.mark.parametrize("column", ["pk", "event_id", "endpoint_id"])
 def test_deliveries_are_found_by_ids(endpoint, rival, admin_client, column):
     make_endpoint(rival)
