@@ -135,7 +135,9 @@ def settle(**arguments: Unpack[PostingArguments]) -> Posting:
     return _post(PostingType.SETTLEMENT, arguments)
 
 
-def post_many(entries: Sequence[Entry], *, now: datetime) -> list[Posting | Refused]:
+def post_many(
+    entries: Sequence[Entry], bookings: Sequence[Booking] = (), *, now: datetime
+) -> list[Posting | Refused]:
     """Make many postings of several tenants at once; what became of each entry, in their order.
 
     Each is posted as it would be alone after those before it. A repeat is the first posting, with
@@ -147,19 +149,23 @@ def post_many(entries: Sequence[Entry], *, now: datetime) -> list[Posting | Refu
     tenants; so make one set in a transaction, as late as it can be, and post what fell out alone
     once it is committed. Sets of 50 to 200 cost the least per posting; a tenant's balance is locked
     while the whole set is posted.
+
+    The operator's lines of these moves are written first, by `bookings`, as `book` does it.
     """
-    outcomes = sets.post(entries, now=now)
+    outcomes = sets.post(entries, bookings, now=now)
     for entry, outcome in zip(entries, outcomes, strict=True):
         if isinstance(outcome, Posting) and (outcome.is_low or outcome.is_rise):
             _announce(outcome, entry.tenant_id, entry.source_type, now)
     return outcomes
 
 
-def post_all(entries: Sequence[Entry], *, now: datetime) -> list[Posting]:
+def post_all(
+    entries: Sequence[Entry], bookings: Sequence[Booking] = (), *, now: datetime
+) -> list[Posting]:
     """`post_many` where one is not to be without the others: raises the error of the first that is
     refused, in a transaction that the caller must undo then."""
     postings = []
-    for outcome in post_many(entries, now=now):
+    for outcome in post_many(entries, bookings, now=now):
         if isinstance(outcome, Refused):
             raise outcome.error
         postings.append(outcome)
@@ -167,7 +173,8 @@ def post_all(entries: Sequence[Entry], *, now: datetime) -> list[Posting]:
 
 
 def book(bookings: Sequence[Booking], *, now: datetime) -> None:
-    """Write lines of the operator, each once by its source and step, before any balance is locked.
+    """Write lines of the operator, each once by its source and step. `post_many` does so for those
+    that belong to postings.
 
     Raises PostingConflict where one is there with another amount, rail or tenant.
     """

@@ -8,6 +8,8 @@ A set locks its balance rows in the order of `services.LOCK_ROWS` before it writ
 then do not wait in a circle, neither for each other nor for single postings, provided that a
 transaction makes one set and no posting before it, or locks all balances first (`lock_rows`). What
 fell out is posted alone after the commit.
+
+The operator's lines of the same moves may come with a set, in the same round trip.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from balance import posting
 from balance.errors import PostingConflict
 from balance.kinds import PostingType
 from balance.models import DESCRIPTION_LENGTH_MAX, SOURCE_LENGTH_MAX, Balance
+from balance.operator.posting import BOOK, Booking, book, require_same, values_of
 from balance.posting import Order, Posting
 from common import ids
 from common.engine import arrays, sql
@@ -30,15 +33,20 @@ from common.engine.postgresql.prepared import Row
 from common.money import AMOUNT_MAX, CURRENCY
 from tenants.models import Tenant
 
-POST_MANY = """
-SELECT sequence, available, locked, pending, posted_at, notify_below, notify_rise
-FROM balance_post_many(
+_POSTED = "sequence, available, locked, pending, posted_at, notify_below, notify_rise"
+_POST = """balance_post_many(
     %(ids)s::text::text[], %(tenant_ids)s::text::text[], %(types)s::text::text[],
     %(amounts)s::text::bigint[], %(pending_deltas)s::text::bigint[],
     %(source_types)s::text::text[], %(source_ids)s::text::text[],
-    %(descriptions)s::text::text[], %(now)s
-)
-"""
+    %(descriptions)s::text::text[], {now}
+)"""
+POST_MANY = f"SELECT {_POSTED} FROM {_POST.format(now='%(now)s')}"  # noqa: S608  # our own text
+# The postings have their moment from the booking, so they are made after it.
+BOOK_AND_POST_MANY = f"""
+WITH booked AS MATERIALIZED ({BOOK}, %(now)s::timestamptz AS moment)
+SELECT {_POSTED}, different
+FROM booked CROSS JOIN LATERAL {_POST.format(now="booked.moment")}
+"""  # noqa: S608
 
 
 class Entry(NamedTuple):
@@ -63,15 +71,19 @@ class Refused(NamedTuple):
     error: Exception
 
 
-def post(entries: Sequence[Entry], *, now: datetime) -> list[Posting | Refused]:
-    """Post what can be posted; what became of each entry, in their order.
+def post(
+    entries: Sequence[Entry], bookings: Sequence[Booking] = (), *, now: datetime
+) -> list[Posting | Refused]:
+    """Write the operator's lines, and post what can be posted; what became of each entry, in their
+    order.
 
     A repeat is the first posting, with `already_posted`. One round trip; two more for each entry
-    that was not posted.
+    that was not posted. Raises as `balance.operator.posting.book` does.
     """
     new = ids.several("btx", len(entries))
     looked_at = [_order_of(entry, id) for entry, id in zip(entries, new, strict=True)]
-    outcomes = iter(_post([order for order in looked_at if isinstance(order, dict)], now))
+    orders = [order for order in looked_at if isinstance(order, dict)]
+    outcomes = iter(_post(orders, bookings, now))
     return [next(outcomes) if isinstance(order, dict) else order for order in looked_at]
 
 
@@ -97,15 +109,18 @@ def _require_storable(text: str, length_max: int) -> None:
         raise ValueError(f"{text!r} is longer than {length_max} characters, or has a NUL")
 
 
-def _post(orders: Sequence[Order], now: datetime) -> list[Posting | Refused]:
+def _post(
+    orders: Sequence[Order], bookings: Sequence[Booking], now: datetime
+) -> list[Posting | Refused]:
     if not orders:
+        book(bookings, now=now)
         return []
-    rows = _rows(orders, now)
+    rows = _rows(orders, bookings, now)
     if not rows:
         unknown = open_balances({order["tenant_id"] for order in orders})
         if unknown:
-            return _without(unknown, orders, now)
-        rows = _rows(orders, now)
+            return _without(unknown, orders, bookings, now)
+        rows = _rows(orders, bookings, now)
     if all(row[0] is not None for row in rows):
         return [posting.posting_of(order, *row) for order, row in zip(orders, rows, strict=True)]
     return _outcomes(orders, rows)
@@ -130,7 +145,7 @@ def _cause_of(order: Order) -> tuple[str, ...]:
     return order["tenant_id"], order["source_type"], order["source_id"], order["type"]
 
 
-def _rows(orders: Sequence[Order], now: datetime) -> list[Row]:
+def _rows(orders: Sequence[Order], bookings: Sequence[Booking], now: datetime) -> list[Row]:
     """A row per order; none if a tenant has no balance row yet, and then nothing was posted."""
     values = {
         "ids": arrays.texts([order["id"] for order in orders]),
@@ -143,7 +158,12 @@ def _rows(orders: Sequence[Order], now: datetime) -> list[Row]:
         "descriptions": arrays.texts([order["description"] for order in orders]),
         "now": now,
     }
-    return sql.rows(POST_MANY, values)
+    if not bookings:
+        return sql.rows(POST_MANY, values)
+    rows = sql.rows(BOOK_AND_POST_MANY, values | values_of(bookings))
+    if rows:
+        require_same(rows[0][-1])
+    return [row[:-1] for row in rows]
 
 
 def open_balances(tenant_ids: Collection[str]) -> set[str]:
@@ -158,9 +178,13 @@ def open_balances(tenant_ids: Collection[str]) -> set[str]:
 
 
 def _without(
-    unknown: Collection[str], orders: Sequence[Order], now: datetime
+    unknown: Collection[str],
+    orders: Sequence[Order],
+    bookings: Sequence[Booking],
+    now: datetime,
 ) -> list[Posting | Refused]:
-    others = iter(_post([order for order in orders if order["tenant_id"] not in unknown], now))
+    known = [order for order in orders if order["tenant_id"] not in unknown]
+    others = iter(_post(known, bookings, now))
     return [
         Refused(IntegrityError(f"There is no tenant {order['tenant_id']}"))
         if order["tenant_id"] in unknown

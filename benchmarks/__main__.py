@@ -24,6 +24,7 @@ from benchmarks.options import Options
 # Seconds each may take in a run of several that is not a full one; all together, WHOLE_SECONDS.
 PARTS = {
     "posting": 360,
+    "operator_lines": 60,
     "api": 90,
     "server": 90,
     "wall": 240,

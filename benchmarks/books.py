@@ -16,6 +16,8 @@ from typing import Any
 from balance import chains
 from balance import services as ledger
 from balance.kinds import PostingType
+from balance.operator.accounts import Step
+from balance.operator.posting import Booking
 from balance.posting import POST
 from balance.sets import Entry, Refused
 from benchmarks import database
@@ -25,6 +27,7 @@ from common.audits import Scope
 from common.clock import utc_now
 
 POSTED = "balance_transaction"
+OPERATOR = "balance_operator_line"
 MINIMAL_POSTED = "bench_entry"
 # No posting here has a funding behind it, nor lines of the operator beside it.
 _WITHOUT_FUNDING = {"funding_posting_orphan", "books_clearing"}
@@ -95,7 +98,7 @@ def tenant_id(number: int) -> str:
 
 def start_over(tenants: int) -> None:
     """Books of so many tenants, each with a balance and one line, right after a checkpoint."""
-    database.empty(POSTED, "balance", "balance_checkpoint")
+    database.empty(POSTED, "balance", "balance_checkpoint", OPERATOR)
     database.execute(_TENANTS, count=tenants)
     database.execute(_BALANCES, count=tenants)
     database.execute(_MINIMAL_TABLES.format(count=tenants))
@@ -127,6 +130,24 @@ def prepare(number: int, tenant_count: int, at_once: int = 1) -> Callable[[], ob
         ledger.post_many(entries, now=utc_now())
 
     return post if at_once == 1 else post_set
+
+
+def completing(number: int, tenant_count: int, at_once: int, steps: int) -> Callable[[], object]:
+    """One client's operation: a set of credits as completed fundings post them, each with so many
+    of the operator's lines."""
+    draw = drawing(number, tenant_count)
+    in_order = (Step.IN_FINAL, Step.IN_SETTLED)[:steps]
+
+    def complete() -> None:
+        entries = [Entry(PostingType.CREDIT, **draw()) for _ in range(at_once)]
+        booked = [
+            Booking(step, each.amount, "ach", each.source_type, each.source_id, each.tenant_id)
+            for each in entries
+            for step in in_order
+        ]
+        ledger.post_many(entries, booked, now=utc_now())
+
+    return complete
 
 
 def drawing(client: int, tenant_count: int) -> Callable[..., dict[str, Any]]:

@@ -189,15 +189,7 @@ def move_many(moves: Sequence[Move], *, now: datetime) -> None:
         ],
     )
     messages.look_again([each.funding.pk for each in moves], now=now)
-    ledger.book(
-        [
-            line
-            for each, source in zip(moves, sources, strict=True)
-            for line in _booked(each, source)
-        ],
-        now=now,
-    )
-    _post([(each.funding, source) for each, source in zip(moves, sources, strict=True)], now=now)
+    _post(list(zip(moves, sources, strict=True)), now=now)
 
 
 def _entry(funding: FundingTransaction, target: FundingStatus, now: datetime) -> dict[str, Any]:
@@ -248,25 +240,27 @@ def _told(funding: FundingTransaction, event: str) -> events.PaymentEvent:
     return events.PaymentEvent(tenant_id=funding.tenant_id, type=event, data=data)
 
 
-def _post(moved: Sequence[tuple[FundingTransaction, FundingStatus]], *, now: datetime) -> None:
-    """Change the balances as the moves from these statuses demand. Last in the transaction, because
-    many wait for the balance rows. What gives up pending money is a second step after the postings,
-    so that several balances are locked before the first one."""
-    entries = [entry for each in moved for entry in _entries(*each)]
+def _post(moved: Sequence[tuple[Move, FundingStatus]], *, now: datetime) -> None:
+    """Change the balances and the operator's books as the moves from these statuses demand. Last in
+    the transaction, because many wait for the balance rows. What gives up pending money is a second
+    step after the postings, so that several balances are locked before the first one."""
+    entries = [entry for each, source in moved for entry in _entries(each.funding, source)]
+    booked = [line for each in moved for line in _booked(*each)]
+    fundings = [(each.funding, source) for each, source in moved]
     given_up = [
         funding
-        for funding, source in moved
+        for funding, source in fundings
         if funding.status == FundingStatus.FAILED and source in IN_FLIGHT
     ]
     concerned = {entry.tenant_id for entry in entries} | {each.tenant_id for each in given_up}
     if given_up and len(concerned) > 1:
         ledger.lock_rows(tenant_ids=concerned)
-    ledger.post_all(entries, now=now)
+    ledger.post_all(entries, booked, now=now)
     for funding in given_up:
         ledger.change_pending(tenant_id=funding.tenant_id, delta=-funding.amount)
     automatic = {
         funding.tenant_id
-        for funding, _ in moved
+        for funding, _ in fundings
         if funding.trigger == Trigger.AUTO_FUNDING and funding.status not in IN_FLIGHT
     }
     if automatic:

@@ -185,15 +185,12 @@ def move_many(moves: Sequence[Move], *, now: datetime) -> None:
         ],
     )
     messages.look_again([each.payment.pk for each in moves], now=now)
-    ledger.book(
-        [
-            line
-            for each, source in zip(moves, sources, strict=True)
-            for line in _booked(each, source)
-        ],
-        now=now,
+    moved = list(zip(moves, sources, strict=True))
+    _follow_up(
+        [(each.payment, source) for each, source in moved],
+        now,
+        [line for each in moved for line in _booked(*each)],
     )
-    _follow_up([(each.payment, source) for each, source in zip(moves, sources, strict=True)], now)
 
 
 def confirm(*, payment: Payment, now: datetime) -> None:
@@ -268,10 +265,14 @@ def _told(payment: Payment, event: str) -> events.PaymentEvent:
     return events.PaymentEvent(tenant_id=payment.tenant_id, type=event, data=data)
 
 
-def _follow_up(moved: Sequence[tuple[Payment, PaymentStatus | None]], now: datetime) -> None:
-    """Change the balances as the moves from these statuses demand. Last in the transaction, because
-    many wait for the balance rows. Asking to be told of money is a step before the postings, so
-    that several balances are locked before it."""
+def _follow_up(
+    moved: Sequence[tuple[Payment, PaymentStatus | None]],
+    now: datetime,
+    booked: Sequence[Booking] = (),
+) -> None:
+    """Change the balances as the moves from these statuses demand, with the operator's lines. Last
+    in the transaction, because many wait for the balance rows. Asking to be told of money is a step
+    before the postings, so that several balances are locked before it."""
     payments = [payment for payment, _ in moved]
     made = [(payment, entry) for payment, source in moved for entry in _entries(payment, source)]
     waiting = {p.tenant_id for p in payments if p.status == PaymentStatus.WAITING_FOR_FUNDS}
@@ -287,7 +288,7 @@ def _follow_up(moved: Sequence[tuple[Payment, PaymentStatus | None]], now: datet
         ledger.set_notify_rise(tenant_id=tenant_id, wanted=True)
     if any(payment.status == PaymentStatus.CREATED for payment in payments):
         enqueue_on_commit("payments.submit_due")
-    postings = ledger.post_all([entry for _, entry in made], now=now)
+    postings = ledger.post_all([entry for _, entry in made], booked, now=now)
     for (payment, _), posting in zip(made, postings, strict=True):
         payment.new_posting_ids = [*payment.new_posting_ids, posting.id]
     totals.give_back(gone)

@@ -11,14 +11,17 @@ from django.db import DatabaseError, connection, transaction
 from balance import exports, journal
 from balance import services as ledger
 from balance.errors import PostingConflict
+from balance.kinds import PostingType
 from balance.models import OperatorDay, OperatorLine
 from balance.operator import checks
 from balance.operator.accounts import PAIRS, OperatorAccount, Step, clearing_sql
 from balance.operator.posting import Booking
 from balance.operator.totals import roll_up, totals
+from balance.sets import Entry
 from common import database_clock, days
 from common.audits import Scope
 from tenants.actors import SYSTEM
+from tests.balance.builders import balance_of, entry, fund, round_trips
 from tests.builders import NOW
 
 DAY = timedelta(days=1)
@@ -27,6 +30,12 @@ DAY = timedelta(days=1)
 def booking(tenant: Any, step: Step = Step.IN_SETTLED, amount: int = 100, **other: Any) -> Booking:
     known = {"rail": "ach", "source_type": "funding_transaction", "source_id": "ftx_1"}
     return Booking(step, amount, tenant_id=tenant.pk, **known | other)
+
+
+def credit_of(tenant: Any) -> Entry:
+    """The posting that belongs to the lines of `booking`."""
+    known = {"source_type": "funding_transaction", "source_id": "ftx_1"}
+    return entry(tenant, PostingType.CREDIT, 100, **known)
 
 
 def balances() -> dict[str, int]:
@@ -94,6 +103,39 @@ class TestLines:
 
         with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(statement)
+
+
+class TestLinesOfASet:
+    def test_come_in_the_same_round_trip(self, acme):
+        known = {"source_type": "funding_transaction", "source_id": "ftx_0"}
+        first = entry(acme, PostingType.CREDIT, 1, **known)
+        ledger.post_all([first], [booking(acme, source_id="ftx_0")], now=NOW)  # prepared
+        booked = [booking(acme), booking(acme, Step.IN_FINAL)]
+        with round_trips() as made:
+            ledger.post_all([credit_of(acme)], booked, now=NOW)
+
+        assert made.count == 1
+        assert balance_of(acme) == (101, 0, 0)
+        assert OperatorLine.objects.count() == 3
+
+    def test_come_with_the_first_posting_of_a_tenant(self, acme):
+        ledger.post_all([credit_of(acme)], [booking(acme, Step.IN_FINAL)], now=NOW)
+
+        assert balance_of(acme) == (100, 0, 0)
+        assert OperatorLine.objects.get().step == "in_final"
+
+    def test_are_written_without_any_posting(self, acme):
+        ledger.post_all([], [booking(acme)], now=NOW)
+
+        assert OperatorLine.objects.get().step == "in_settled"
+
+    def test_refuse_the_set_if_they_say_something_else(self, acme):
+        fund(acme, 1)
+        ledger.book([booking(acme)], now=NOW)
+
+        with pytest.raises(PostingConflict, match="ftx_1 in_settled"), transaction.atomic():
+            ledger.post_all([credit_of(acme)], [booking(acme, amount=101)], now=NOW)
+        assert balance_of(acme) == (1, 0, 0)
 
 
 class TestTotals:

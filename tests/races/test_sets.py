@@ -164,5 +164,5 @@ def test_a_set_that_has_to_open_a_balance_holds_no_other_meanwhile(acme, rival):
             return Balance.objects.select_for_update(nowait=True).get(tenant=rival).available
 
     with transaction.atomic():
-        assert sets._rows(given, NOW) == []
+        assert sets._rows(given, [], NOW) == []
         assert together(look, workers=1) == [1]
