@@ -101,12 +101,12 @@ def require_own_origins(origins: Iterable[str]) -> None:
         )
 
 
-def require_https_of_providers(issuers: Iterable[str]) -> None:
+def require_https_of_providers(addresses: Iterable[str]) -> None:
     """Of the providers that say who somebody is. Raises ImproperlyConfigured."""
-    if not all(issuer.startswith("https://") for issuer in issuers):
+    if not all(address.startswith("https://") for address in addresses):
         raise ImproperlyConfigured(
-            "SINGLE_SIGN_ON_FILE: issuer must be an https:// address outside development, or"
-            " anybody on the way could say who signs in"
+            "SINGLE_SIGN_ON_FILE: issuer, or sso_url, must be an https:// address outside"
+            " development, or anybody on the way could say who signs in"
         )
 
 

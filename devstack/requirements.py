@@ -23,6 +23,7 @@ OPTIONS = [
 LOCKED: tuple[tuple[str, list[str]], ...] = (
     ("requirements", []),
     ("requirements-dev", ["requirements.txt"]),
+    ("requirements-saml", ["requirements-dev.txt"]),
     ("requirements-bench", ["requirements.txt"]),
     ("requirements-node", []),
 )

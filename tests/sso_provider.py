@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from django.test import Client
 from werkzeug.serving import BaseWSGIServer, make_server
 
-from tenants.sso.connections import Connection
+from tenants.sso.connections import OpenIdConnect
 
 CLIENT_ID = "ballast"
 SECRET = "s3cret-of-the-client-canary"
@@ -114,7 +114,7 @@ def _send_headers(server: socket.socket) -> None:
             time.sleep(0.1)
 
 
-def connection_to(provider: Provider, *, tenant: str, **values: Any) -> Connection:
+def connection_to(provider: Provider, *, tenant: str, **values: Any) -> OpenIdConnect:
     wanted = {
         "id": "acme-idp",
         "name": "Acme ID",
@@ -123,7 +123,7 @@ def connection_to(provider: Provider, *, tenant: str, **values: Any) -> Connecti
         "client_secret": SECRET,
         "domains": ("acme.example",),
     }
-    return Connection(tenant=tenant, **(wanted | values))
+    return OpenIdConnect(tenant=tenant, **(wanted | values))
 
 
 def _around(mock: Wsgi, provider: Provider) -> Wsgi:

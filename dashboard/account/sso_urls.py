@@ -10,4 +10,5 @@ urlpatterns = [
     path("", sso_views.find, name="sso_find"),
     path("<slug:connection_id>/", sso_views.start, name="sso_start"),
     path("<slug:connection_id>/callback/", sso_views.callback, name="sso_callback"),
+    path("<slug:connection_id>/saml/", sso_views.saml_answer, name="sso_saml_answer"),
 ]

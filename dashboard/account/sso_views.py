@@ -11,8 +11,11 @@ from allauth.account.adapter import get_adapter
 from allauth.account.utils import get_next_redirect_url, perform_login
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_GET, require_http_methods
+from django.shortcuts import redirect, render
+from django.utils.http import urlencode
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from common.clock import utc_now
 from dashboard.account.forms import WorkAddressForm
@@ -21,10 +24,10 @@ from tenants import proofs
 from tenants.account_transactions import wholly_in_one_transaction
 from tenants.errors import SignInRefused
 from tenants.services import identities
-from tenants.sso import connections, id_tokens, reach
-from tenants.sso.connections import Connection
+from tenants.sso import addresses, connections, id_tokens, reach
+from tenants.sso.connections import Connection, OpenIdConnect, Saml
 from tenants.sso.exchanges import Asked, Exchange, take
-from tenants.sso.id_tokens import Identity
+from tenants.sso.identity import SKEW_SECONDS, Identity, Refused
 from tenants.sso.provider import Adapter, Provider
 
 log = structlog.get_logger(__name__)
@@ -38,6 +41,7 @@ _NOT_TRUSTED = "What {name} said about you could not be verified. Tell support i
 _SOMEBODY_ELSE = "You confirmed it at {name} as somebody else. Sign in there as yourself."
 _NOT_AGAIN = "{name} did not ask you again who you are, so this does not count. Tell support."
 
+_STATE_MAX = 80  # bytes of RelayState (SAML 2.0 Bindings § 3.5.3)
 _PACE = pace.Pace("single_sign_on", "SINGLE_SIGN_ON_PER_MINUTE")
 
 View = Callable[..., HttpResponse]
@@ -86,11 +90,42 @@ def start(request: HttpRequest, connection: Connection) -> HttpResponse:
     if is_proof and reach.of_session(request) != connection:
         raise Http404
     asked = Asked(next=get_next_redirect_url(request) or "", is_proof=is_proof)
-    anew = {"prompt": "login", "max_age": "0"} if is_proof else {}
+    if isinstance(connection, OpenIdConnect):
+        return _leave_for_a_token(request, connection, asked)
+    from tenants.sso.saml import toolkit  # here: its packages are an option
+
+    return redirect(toolkit.leave(request.session, _of_saml(connection), asked=asked))
+
+
+def _leave_for_a_token(
+    request: HttpRequest, connection: OpenIdConnect, asked: Asked
+) -> HttpResponse:
+    anew = {"prompt": "login", "max_age": "0"} if asked.is_proof else {}
     answer: HttpResponse = Provider(request, connection).redirect(
         request, "login", data=asked, auth_params={"nonce": asked.nonce, **anew}
     )
     return answer
+
+
+@csrf_exempt  # another site's page sends it, without our cookies: nothing here is done by them
+@sensitive_post_parameters("SAMLResponse")
+@require_POST
+@_of_connection
+def saml_answer(request: HttpRequest, connection: Connection) -> HttpResponse:
+    """Judge what a SAML provider signed, and send the browser on to `callback` with a code for it:
+    there it has its session, which knows whether this was asked for. RelayState leads nowhere."""
+    connection = _of_saml(connection)
+    from tenants.sso.saml import codes, responses  # here: its packages are an option
+
+    try:
+        answer = responses.read(connection, request.POST.get("SAMLResponse", ""))
+        code = codes.keep(connection, answer)
+    except responses.NotFinished:
+        return _refusal(request, _CANCELLED.format(name=connection.name), status=400)
+    except Refused as refusal:
+        return _distrusted(request, connection, refusal)
+    sent = {"state": request.POST.get("RelayState", "")[:_STATE_MAX], "code": code}
+    return redirect(f"{addresses.callback(connection)}?{urlencode(sent)}")
 
 
 @require_GET
@@ -106,15 +141,31 @@ def callback(request: HttpRequest, connection: Connection) -> HttpResponse:
         identity = _identity(request, connection, exchange)
         act = _prove if exchange.asked.is_proof else _enter
         return act(request, connection, identity, exchange)
-    except id_tokens.Refused as refusal:
-        log.warning("sso_token_refused", connection=connection.id, reason=str(refusal))
-        return _refusal(request, _NOT_TRUSTED.format(name=connection.name))
+    except Refused as refusal:
+        return _distrusted(request, connection, refusal)
     except SignInRefused as refusal:
         return _refusal(request, str(refusal))
 
 
 def _identity(request: HttpRequest, connection: Connection, exchange: Exchange) -> Identity:
     """Whom the provider vouches for. Raises Refused, requests.RequestException, OAuth2Error."""
+    if isinstance(connection, OpenIdConnect):
+        return _by_token(request, connection, exchange)
+    from tenants.sso.saml import codes  # here: its packages are an option
+
+    code, asked = request.GET["code"], exchange.asked
+    return codes.take(_of_saml(connection), code, request_id=asked.nonce)
+
+
+def _of_saml(connection: Connection) -> Saml:
+    """Raises Http404 for a connection of another kind."""
+    if not isinstance(connection, Saml):
+        raise Http404
+    return connection
+
+
+def _by_token(request: HttpRequest, connection: OpenIdConnect, exchange: Exchange) -> Identity:
+    """Raises Refused, requests.RequestException, OAuth2Error."""
     adapter = Adapter(request, connection)
     app = adapter.get_provider().app
     answer = adapter.get_access_token_data(
@@ -164,7 +215,7 @@ def _prove(
         raise SignInRefused(_STALE)
     if not identities.known_as(connection, identity, user=user):
         raise SignInRefused(_SOMEBODY_ELSE.format(name=connection.name))
-    if identity.proven_at < exchange.began_at - id_tokens.SKEW_SECONDS:
+    if identity.proven_at < exchange.began_at - SKEW_SECONDS:
         raise SignInRefused(_NOT_AGAIN.format(name=connection.name))
     proofs.came_from_provider(
         request,
@@ -175,6 +226,11 @@ def _prove(
         is_again=True,
     )
     return render(request, "account/sso_proven.html", {"next": exchange.asked.next})
+
+
+def _distrusted(request: HttpRequest, connection: Connection, refusal: Refused) -> HttpResponse:
+    log.warning("sso_token_refused", connection=connection.id, reason=str(refusal))
+    return _refusal(request, _NOT_TRUSTED.format(name=connection.name))
 
 
 def _refusal(request: HttpRequest, text: str, *, status: int = 403) -> HttpResponse:

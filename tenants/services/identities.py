@@ -19,7 +19,7 @@ from tenants.errors import InvalidName, SignInRefused
 from tenants.models import Role, Tenant, User
 from tenants.services import members, names, sign_ins
 from tenants.sso.connections import Connection
-from tenants.sso.id_tokens import Identity
+from tenants.sso.identity import Identity
 
 log = structlog.get_logger(__name__)
 

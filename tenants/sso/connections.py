@@ -11,6 +11,8 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 from urllib.parse import urlsplit
 
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from django.conf import settings
 
 # What a provider may make somebody in a tenant: an owner is named by owners alone.
@@ -19,6 +21,8 @@ STAFF = "staff"
 _ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 _DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 _HOST = re.compile(r"[a-z0-9.-]{1,253}(?::[0-9]{1,5})?")
+_PLAIN_ADDRESS = re.compile(r"[^\s<>\"'#]+")
+_RSA_BITS_MIN = 2048
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 # Where anybody gets an address: a domain of these belongs to no tenant.
 _PUBLIC_MAIL = frozenset(
@@ -36,23 +40,18 @@ class Malformed(ValueError):
 class Connection:
     """`tenant` is the id of the tenant whose people sign in here, or `staff`.
 
-    `domains` belong to this connection alone: it speaks for nobody with another address. `hosts`
-    are the provider's, besides that of `issuer`. `roles` say by the value of `role_claim` what
-    somebody may do. With `required` people of its domains reach the tenant, or the desk, in no
-    other way.
+    `domains` belong to this connection alone: it speaks for nobody with another address. `roles`
+    say by the value of `role_claim` what somebody may do. With `required` people of its domains
+    reach the tenant, or the desk, in no other way.
     """
 
     id: str
     name: str
     tenant: str
     issuer: str
-    client_id: str
-    client_secret: str = field(repr=False)
     domains: tuple[str, ...]
-    hosts: tuple[str, ...] = ()
     role_claim: str = ""
     roles: Mapping[str, str] = field(default_factory=dict)
-    verified_claim: str = "email_verified"
     second_factor_acr: tuple[str, ...] = ()
     required: bool = False
     enabled: bool = True
@@ -64,6 +63,46 @@ class Connection:
     def speaks_for(self, email: str) -> bool:
         """Whether the address is in one of its domains."""
         return email.lower().rpartition("@")[2] in self.domains
+
+    @property
+    def secured_address(self) -> str:
+        """Where browsers are sent, or what leads there: https outside development."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenIdConnect(Connection):
+    """`hosts` are the provider's, besides that of `issuer`."""
+
+    client_id: str
+    client_secret: str = field(repr=False)
+    hosts: tuple[str, ...] = ()
+    verified_claim: str = "email_verified"
+
+    @property
+    def secured_address(self) -> str:
+        return self.issuer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saml(Connection):
+    """SAML 2.0, with the packages of `requirements-saml.txt`. `issuer` is the provider's entity id,
+    `role_claim` names an attribute, `second_factor_acr` are classes of authentication contexts.
+
+    `certificates`, as PEM, have the keys that the provider may sign with. The address is the value
+    of `email_attribute`, or the name id where that is empty.
+    """
+
+    sso_url: str
+    certificates: tuple[str, ...] = field(repr=False)
+    email_attribute: str = ""
+
+    @property
+    def secured_address(self) -> str:
+        return self.sso_url
+
+
+_KINDS: Mapping[str, type[Connection]] = {"oidc": OpenIdConnect, "saml": Saml}
 
 
 def connected() -> tuple[Connection, ...]:
@@ -107,9 +146,13 @@ def _connection(entry: Any) -> Connection:
     if not isinstance(entry, dict):
         raise Malformed("each connection is an object")
     name = str(entry.get("id", "without an id"))
-    known = {one.name: one for one in fields(Connection)}
+    kind = _kind(name, entry.get("kind", "oidc"))
+    entry = {key: value for key, value in entry.items() if key != "kind"}
+    known = {one.name: one for one in fields(kind)}
     if extra := entry.keys() - known.keys():
-        raise Malformed(f"{name} has {', '.join(sorted(extra))}, which is nothing of a connection")
+        raise Malformed(
+            f"{name} has {', '.join(sorted(extra))}, which is nothing of a connection of its kind"
+        )
     needed = {
         key
         for key, one in known.items()
@@ -118,17 +161,25 @@ def _connection(entry: Any) -> Connection:
     if missing := needed - entry.keys():
         raise Malformed(f"{name} lacks {', '.join(sorted(missing))}")
     values = {key: _value(name, key, value) for key, value in entry.items()}
-    connection = Connection(**values)
+    connection = kind(**values)
     for complaint in _complaints(connection):
         raise Malformed(f"{name}: {complaint}")
     return connection
+
+
+def _kind(connection: str, said: Any) -> type[Connection]:
+    """Raises Malformed."""
+    found = _KINDS.get(said) if isinstance(said, str) else None
+    if found is None:
+        raise Malformed(f"{connection}: kind must be one of {', '.join(_KINDS)}")
+    return found
 
 
 def _value(connection: str, key: str, value: Any) -> Any:
     """A value of the kind that this key has. Raises Malformed."""
     if key in ("required", "enabled"):
         is_right, kind = isinstance(value, bool), "true or false"
-    elif key in ("domains", "hosts", "second_factor_acr"):
+    elif key in ("domains", "hosts", "second_factor_acr", "certificates"):
         is_right = isinstance(value, list) and all(isinstance(one, str) and one for one in value)
         kind = "an array of texts"
     elif key == "roles":
@@ -147,10 +198,13 @@ def _complaints(one: Connection) -> Iterator[str]:
         yield "id is 1 to 40 small letters, digits and hyphens"
     if not (one.is_of_staff or one.tenant.startswith("ten_")):
         yield "tenant is the id of a tenant, or staff"
-    yield from _complaints_of_issuer(one.issuer)
+    if isinstance(one, OpenIdConnect):
+        yield from _complaints_of_issuer(one.issuer)
+        if not all(_HOST.fullmatch(host) for host in one.hosts):
+            yield "hosts are names such as keys.provider.example"
+    if isinstance(one, Saml):
+        yield from _complaints_of_saml(one)
     yield from _complaints_of_domains(one.domains)
-    if not all(_HOST.fullmatch(host) for host in one.hosts):
-        yield "hosts are names such as keys.provider.example"
     if bool(one.roles) != bool(one.role_claim):
         yield "role_claim and roles go together"
     if not one.is_of_staff and (unknown := set(one.roles.values()) - set(TENANT_ROLES)):
@@ -159,11 +213,42 @@ def _complaints(one: Connection) -> Iterator[str]:
 
 def _complaints_of_issuer(address: str) -> Iterator[str]:
     issuer = urlsplit(address)
-    is_here = issuer.scheme == "http" and issuer.hostname in _LOOPBACK
-    if not issuer.hostname or not (issuer.scheme == "https" or is_here):
+    if not _is_secured(address):
         yield "issuer must be an https:// address"
     if issuer.query or issuer.fragment or issuer.username:
         yield "issuer has no query, fragment or user name"
+
+
+def _complaints_of_saml(one: Saml) -> Iterator[str]:
+    if not _is_secured(one.sso_url):
+        yield "sso_url must be an https:// address"
+    if not _PLAIN_ADDRESS.fullmatch(one.sso_url):
+        yield "sso_url has no fragment, quotes or spaces"
+    if not one.certificates:
+        yield "certificates must have at least one"
+    for number, text in enumerate(one.certificates, 1):
+        if not _is_strong_certificate(text):
+            yield (
+                f"certificate {number} must be PEM, with an RSA key of {_RSA_BITS_MIN} bits or"
+                " more, or an EC key"
+            )
+
+
+def _is_secured(address: str) -> bool:
+    """Whether it is an https:// address, or one of this machine."""
+    parts = urlsplit(address)
+    is_here = parts.scheme == "http" and parts.hostname in _LOOPBACK
+    return bool(parts.hostname) and (parts.scheme == "https" or is_here)
+
+
+def _is_strong_certificate(text: str) -> bool:
+    try:
+        key = x509.load_pem_x509_certificate(text.encode()).public_key()
+    except ValueError:
+        return False
+    if isinstance(key, rsa.RSAPublicKey):
+        return key.key_size >= _RSA_BITS_MIN
+    return isinstance(key, ec.EllipticCurvePublicKey)
 
 
 def _complaints_of_domains(domains: Sequence[str]) -> Iterator[str]:

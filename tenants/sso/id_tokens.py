@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import jwt
 
 from tenants.sso import transport
-from tenants.sso.connections import Connection
+from tenants.sso.connections import OpenIdConnect
+from tenants.sso.identity import SKEW_SECONDS, Identity, Refused
 
 # Signatures with keys that only the provider has. `none`, and those made with the client's secret,
 # are not among them.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA")
-SKEW_SECONDS = 60
 _REQUIRED = ["iss", "sub", "aud", "exp", "iat"]
 _LENGTH_MAX = 16 * 1024
 _SUBJECT = re.compile(r"[ -~]{1,255}")  # OpenID Connect Core § 2
@@ -26,31 +24,7 @@ _MANY_FACTORS = "mfa"  # RFC 8176
 _TRUE = (True, "true", "True", "1", 1)
 
 
-class Refused(Exception):
-    """The token is not what it should be; the text is for the log and holds nothing of it."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Identity:
-    """A person as their provider knows them. `email` is empty unless the provider has verified it;
-    `proven_at`, in seconds since 1970, is when they last proved who they are, 0 if it does not say.
-    """
-
-    issuer: str
-    subject: str
-    email: str
-    name: str = ""
-    values: frozenset[str] = field(default_factory=frozenset)
-    has_factor: bool = False
-    proven_at: float = 0.0
-
-    @property
-    def uid(self) -> str:
-        """The same for this issuer and subject, for no other two."""
-        return hashlib.sha256(f"{self.issuer}\0{self.subject}".encode()).hexdigest()
-
-
-def read(connection: Connection, token: object, *, keys_url: str, nonce: str) -> Identity:
+def read(connection: OpenIdConnect, token: object, *, keys_url: str, nonce: str) -> Identity:
     """The person that the token is about. Raises Refused, requests.RequestException."""
     if not isinstance(token, str) or len(token) > _LENGTH_MAX:
         raise Refused("no ID token")
@@ -83,7 +57,7 @@ def _may_sign(key: jwt.PyJWK) -> bool:
     return key.public_key_use in (None, "sig")
 
 
-def _verified(connection: Connection, token: str, key: jwt.PyJWK) -> Mapping[str, Any]:
+def _verified(connection: OpenIdConnect, token: str, key: jwt.PyJWK) -> Mapping[str, Any]:
     """The claims of a token that this provider signed for us, and that is in force. Raises
     Refused."""
     try:
@@ -101,7 +75,7 @@ def _verified(connection: Connection, token: str, key: jwt.PyJWK) -> Mapping[str
     return claims
 
 
-def _identity(connection: Connection, claims: Mapping[str, Any]) -> Identity:
+def _identity(connection: OpenIdConnect, claims: Mapping[str, Any]) -> Identity:
     subject = claims["sub"]
     if not isinstance(subject, str) or not _SUBJECT.fullmatch(subject):
         raise Refused("no subject")

@@ -14,13 +14,11 @@ from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialApp
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
-from django.conf import settings
 from django.core.cache import cache
 from django.http import HttpRequest
-from django.urls import reverse
 
-from tenants.sso import exchanges, transport
-from tenants.sso.connections import Connection
+from tenants.sso import addresses, exchanges, transport
+from tenants.sso.connections import OpenIdConnect
 
 _DISCOVERY = "/.well-known/openid-configuration"
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
@@ -37,7 +35,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  
 class Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
     """How to reach the provider of one connection."""
 
-    def __init__(self, request: HttpRequest, connection: Connection) -> None:
+    def __init__(self, request: HttpRequest, connection: OpenIdConnect) -> None:
         super().__init__(request, connection.id)
         self._connection = connection
 
@@ -59,7 +57,7 @@ class Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
         return found
 
     def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
-        return callback_url(self._connection)
+        return addresses.callback(self._connection)
 
 
 class Provider(OpenIDConnectProvider):  # type: ignore[misc]
@@ -67,7 +65,7 @@ class Provider(OpenIDConnectProvider):  # type: ignore[misc]
 
     pkce_enabled_default = True
 
-    def __init__(self, request: HttpRequest, connection: Connection) -> None:
+    def __init__(self, request: HttpRequest, connection: OpenIdConnect) -> None:
         self.connection = connection
         super().__init__(
             request,
@@ -101,12 +99,7 @@ class Provider(OpenIDConnectProvider):  # type: ignore[misc]
         )
 
 
-def callback_url(connection: Connection) -> str:
-    """Where the provider sends browsers back to: our own address, whatever Host a request had."""
-    return settings.BASE_URL + reverse("sso_callback", args=[connection.id])
-
-
-def metadata(connection: Connection) -> Mapping[str, Any]:
+def metadata(connection: OpenIdConnect) -> Mapping[str, Any]:
     """What the provider says of itself, at most five minutes old. Raises
     requests.RequestException."""
     key = f"sso:{connection.id}:{connection.issuer}"
@@ -119,7 +112,7 @@ def metadata(connection: Connection) -> Mapping[str, Any]:
     return known
 
 
-def _checked(connection: Connection, found: Mapping[str, Any]) -> Mapping[str, Any]:
+def _checked(connection: OpenIdConnect, found: Mapping[str, Any]) -> Mapping[str, Any]:
     """Raises ProviderAway for another issuer, or an endpoint on a host that nobody named."""
     if found.get("issuer") != connection.issuer:
         raise transport.ProviderAway("names another issuer")

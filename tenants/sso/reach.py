@@ -17,9 +17,7 @@ from tenants.models import Membership, User
 from tenants.sso import connections
 from tenants.sso.connections import Connection
 
-NOWHERE = Connection(
-    id="", name="", tenant="", issuer="", client_id="", client_secret="", domains=()
-)
+NOWHERE = Connection(id="", name="", tenant="", issuer="", domains=())
 
 
 def of_session(request: HttpRequest) -> Connection | None:

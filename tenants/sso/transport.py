@@ -22,7 +22,7 @@ from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPResponse, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
-from tenants.sso.connections import Connection
+from tenants.sso.connections import OpenIdConnect
 
 TOTAL_SECONDS = 10.0
 _WAIT_SECONDS = 5.0  # for a connection, for all headers, and for the next bytes of the body
@@ -107,7 +107,7 @@ def get_object(url: str) -> Mapping[str, Any]:
     return found
 
 
-def is_of(connection: Connection, url: object) -> bool:
+def is_of(connection: OpenIdConnect, url: object) -> bool:
     """Whether the address is on a host of the connection's provider, reached as its issuer is."""
     try:
         parts, issuer = urlsplit(str(url)), urlsplit(connection.issuer)

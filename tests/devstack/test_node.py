@@ -120,6 +120,21 @@ class TestEnvironments:
 
         assert "ballast-has-no-hash" in capfd.readouterr().err
 
+    @pytest.mark.slow
+    def test_say_where_no_registry_answers(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ):
+        monkeypatch.setenv("UV_INDEX_URL", "http://127.0.0.1:9/simple")
+        monkeypatch.setenv("UV_NO_CACHE", "1")
+        monkeypatch.setenv("UV_HTTP_RETRIES", "0")
+        needed = tmp_path / "requirements.txt"
+        needed.write_text(f"ballast-asks-for-it==1.0 --hash=sha256:{'0' * 64}")
+
+        with pytest.raises(venvs.NoIndex, match="no package registry can be reached, so SAML is"):
+            venvs.sync(tmp_path / "venv", needed, purpose="SAML")
+
+        assert "Connection refused" in capfd.readouterr().err
+
 
 def _locked(folder: Path) -> dict[str, dict[str, Any]]:
     packages: dict[str, dict[str, Any]] = json.loads((folder / "package-lock.json").read_text())[

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding
+from django.core.exceptions import ImproperlyConfigured
 
+from config.settings.single_sign_on import _read
 from tenants.models import Role
-from tenants.sso.connections import TENANT_ROLES, Malformed, parse
+from tenants.sso.connections import TENANT_ROLES, Malformed, Saml, parse
 
 ONE = {
     "id": "acme-okta",
@@ -16,6 +24,32 @@ ONE = {
     "issuer": "https://acme.okta.example",
     "client_id": "0oa1",
     "client_secret": "canary",
+    "domains": ["acme.example"],
+}
+
+
+def certificate(bits: int) -> str:
+    key = rsa.generate_private_key(public_exponent=65537, key_size=bits)
+    begins = datetime(2026, 1, 1, tzinfo=UTC)
+    made = (
+        x509.CertificateBuilder(issuer_name=x509.Name([]), subject_name=x509.Name([]))
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(begins)
+        .not_valid_after(begins + timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    return made.public_bytes(Encoding.PEM).decode()
+
+
+OF_SAML = {
+    "id": "acme-adfs",
+    "kind": "saml",
+    "name": "Acme",
+    "tenant": "ten_1",
+    "issuer": "http://adfs.acme.example/adfs/services/trust",
+    "sso_url": "https://adfs.acme.example/adfs/ls/?idp=1",
+    "certificates": [certificate(2048)],
     "domains": ["acme.example"],
 }
 
@@ -60,6 +94,48 @@ def test_a_bad_one_is_refused_in_words(changes, words):
 
     assert words in str(refusal.value)
     assert "canary" not in str(refusal.value)
+
+
+def test_one_of_saml_is_read():
+    (one,) = parse(json.dumps([OF_SAML]))
+
+    assert isinstance(one, Saml)
+    assert (one.secured_address, one.email_attribute) == (OF_SAML["sso_url"], "")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"kind": "ldap"}, "kind must be one of oidc, saml"),
+        ({"kind": ["saml"]}, "kind must be one of oidc, saml"),
+        ({"sso_url": "http://adfs.acme.example/"}, "sso_url must be an https:// address"),
+        ({"sso_url": 'https://adfs.acme.example/"'}, "no fragment, quotes or spaces"),
+        ({"certificates": []}, "certificates must have at least one"),
+        ({"certificates": ["x"]}, "certificate 1 must be PEM"),
+        ({"certificates": [certificate(1024)]}, "an RSA key of 2048 bits or more"),
+        ({"client_secret": "canary"}, "has client_secret, which is nothing of a connection"),
+    ],
+    ids=[
+        "kind", "kinds", "http", "quote", "none", "no PEM", "short key", "of the other kind",
+    ],
+)  # fmt: skip
+def test_a_bad_one_of_saml_is_refused_in_words(changes, words):
+    with pytest.raises(Malformed) as refusal:
+        parse(json.dumps([OF_SAML | changes]))
+
+    assert words in str(refusal.value)
+    assert "canary" not in str(refusal.value)
+
+
+def test_one_of_saml_stops_the_start_where_its_packages_are_missing(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onelogin", None)
+    file = tmp_path / "connections.json"
+    file.write_text(json.dumps([OF_SAML]))
+
+    with pytest.raises(ImproperlyConfigured) as refusal:
+        _read(str(file))
+
+    assert "acme-adfs is of kind saml, and its packages are not installed" in str(refusal.value)
 
 
 @pytest.mark.parametrize(
