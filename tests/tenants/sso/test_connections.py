@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config.settings.single_sign_on import _read
 from tenants.models import Role
-from tenants.sso.connections import TENANT_ROLES, Malformed, Saml, parse
+from tenants.sso.connections import TENANT_ROLES, Malformed, OpenIdConnect, Saml, parse
 
 ONE = {
     "id": "acme-okta",
@@ -59,6 +59,7 @@ def test_a_connection_is_read():
 
     (one,) = parse(json.dumps([ONE | values]))
 
+    assert isinstance(one, OpenIdConnect)
     assert (one.id, one.domains, one.hosts) == ("acme-okta", ("acme.example",), ("keys.example",))
     assert one.roles == {"Payers": "member"}
     assert (one.required, one.enabled, one.is_of_staff) == (False, True, False)
