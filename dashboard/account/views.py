@@ -18,6 +18,7 @@ from dashboard.shell.access import PersonRequest
 from tenants import enrolment, selectors
 from tenants.account_transactions import in_one_transaction
 from tenants.services import accounts, enrolments, sessions
+from tenants.sso import reach
 
 _NOT_HERE = (
     "This link has expired or was requested in another browser. It works once, in the browser "
@@ -40,7 +41,8 @@ def profile(request: PersonRequest) -> HttpResponse:
             return redirect("profile")
         except DomainError as refusal:
             refusals.add_to(form, refusal, fields={})
-    values = {"form": form, "memberships": selectors.memberships(user_id=user.pk)}
+    reached = reach.tenants_of(request, tuple(selectors.memberships(user_id=user.pk)))
+    values = {"form": form, "memberships": reached}
     return render(
         request, "dashboard/account/profile.html", values, status=422 if form.errors else 200
     )

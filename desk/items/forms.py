@@ -8,17 +8,23 @@ from typing import Any
 from django import forms
 from unfold.widgets import UnfoldAdminTextareaWidget
 
+from common import ids
 from common.forms import LinesField
+from dashboard.shell.form_tokens import OnceForm
 from desk.items import people
 from desk.items.assigning import NOBODY
+from desk.items.subjects import Subject
 from desk.models import NOTE_LENGTH_MAX
 
 ME = "me"
 EMAIL_LENGTH_MAX = 254
+NO_TENANT = ""  # staff work on items of all tenants
 
 
-class NoteForm(forms.Form):
-    """A note, in plain text."""
+class NoteForm(OnceForm):
+    """A note on one item, in plain text. A double click stores one."""
+
+    purpose = "note"
 
     text = LinesField(
         max_length=NOTE_LENGTH_MAX,
@@ -26,6 +32,19 @@ class NoteForm(forms.Form):
         help_text="Plain text. Staff read it, tenants never do. It cannot be changed later.",
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
     )
+
+    def __init__(self, data: Mapping[str, Any] | None = None, *, subject: Subject) -> None:
+        super().__init__(
+            data,
+            tenant_id=NO_TENANT,
+            what=ids.new("nte"),
+            about=f"{subject.kind}:{subject.id}",
+        )
+
+    def ask_again(self) -> None:
+        """Show what was typed once more: another note was stored by this form before."""
+        self.renew()
+        self.add_error(None, "This form stored another note before. Send it again to keep both.")
 
 
 class AssignForm(forms.Form):

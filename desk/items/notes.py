@@ -19,17 +19,26 @@ READS = "desk.view_itemnote"
 
 
 @transaction.atomic
-def write(item: Item, *, text: str, doer: Doer, now: datetime) -> ItemNote:
+def write(item: Item, *, id: str, text: str, doer: Doer, now: datetime) -> ItemNote:
     """Keep a note of one to `NOTE_LENGTH_MAX` characters. Its text is not in the audit log, which
-    names the note."""
+    names the note.
+
+    The note of this id that an earlier call kept changes nothing and is returned as it is, whatever
+    its text.
+    """
     subject = item.subject
-    note = ItemNote.objects.create(
-        kind=subject.kind,
-        subject_id=subject.id,
-        text=text,
-        created_by_id=doer.name,
-        created_at=now,
+    note, is_new = ItemNote.objects.get_or_create(
+        pk=id,
+        defaults={
+            "kind": subject.kind,
+            "subject_id": subject.id,
+            "text": text,
+            "created_by_id": doer.name,
+            "created_at": now,
+        },
     )
+    if not is_new:
+        return note
     doers.record(doer, "item.noted", subject.id, now=now, item=subject.kind.label, noteId=note.pk)
     return note
 

@@ -60,7 +60,7 @@ def panel(request: HttpRequest, subject: Subject) -> Panel:
         notes=note_lines(newest),
         others=[email for pk, email in able.items() if pk != me] if may_assign else [],
         may_assign=may_assign,
-        form=NoteForm() if request.user.has_perm(notes.WRITES) else None,
+        form=NoteForm(subject=subject) if request.user.has_perm(notes.WRITES) else None,
     )
 
 

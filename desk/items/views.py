@@ -44,12 +44,15 @@ def item(request: HttpRequest, kind: str, subject_id: str) -> HttpResponse:
 @desk_page(notes.READS, notes.WRITES)
 def write_note(request: HttpRequest, kind: str, subject_id: str) -> HttpResponse:
     """Write a note on an item."""
-    found, form = _found(request, kind, subject_id), NoteForm(request.POST or None)
+    found = _found(request, kind, subject_id)
+    form = NoteForm(request.POST or None, subject=found.subject)
     if form.is_valid():
-        doer = person(actor_of(request))
-        notes.write(found, text=form.cleaned_data["text"], doer=doer, now=utc_now())
-        messages.success(request, "The note is stored.")
-        return redirect(found.href)
+        text, doer = form.cleaned_data["text"], person(actor_of(request))
+        note = notes.write(found, id=form.what, text=text, doer=doer, now=utc_now())
+        if note.text == text:
+            messages.success(request, "The note is stored.")
+            return redirect(found.href)
+        form.ask_again()
     title = f"Note on {found.words}"
     return desk_render(request, "desk/items/note.html", title=title, item=found, form=form)
 

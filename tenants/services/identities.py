@@ -159,7 +159,8 @@ def _require_domain(connection: Connection, email: str) -> None:
     except ValidationError:
         raise SignInRefused("Your e-mail address is malformed.") from None
     if not (email.isascii() and connection.speaks_for(email)):
-        raise SignInRefused(f"{connection.name} does not speak for addresses such as {email}.")
+        domain = email.rpartition("@")[2]  # the whole address would stand in the log
+        raise SignInRefused(f"{connection.name} cannot sign in addresses at {domain}.")
 
 
 def _saved(user: User) -> User:

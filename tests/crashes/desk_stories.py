@@ -14,6 +14,8 @@ from django.urls import reverse
 from balance import proposals
 from common.clock import utc_now
 from common.days import day_of
+from desk.items.forms import NoteForm
+from desk.items.subjects import subject_of
 from funding.transfer import FUNDING
 from networks.base import EventKind
 from networks.sandbox.models import SandboxEvent
@@ -167,10 +169,15 @@ def access_of(world: World) -> Any:
     )
 
 
-def of_item(what: str, world: World, **fields: Any) -> Act:
-    """Of a funding."""
-    path = reverse(f"desk:item_{what}", args=["funding", world.funding().pk])
-    return send(world, path, **fields)
+def write_note(world: World) -> Act:
+    subject = subject_of(world.funding())
+    path = reverse("desk:item_note", args=[subject.kind, subject.id])
+    return send(world, path, text="Called them", token=NoteForm(subject=subject).initial["token"])
+
+
+def give_item(world: World) -> Act:
+    path = reverse("desk:item_assign", args=["funding", world.funding().pk])
+    return send(world, path, to=colleague(world).email, seen=0)
 
 
 def pending(world: World) -> Any:
@@ -297,8 +304,8 @@ BEGINNINGS: dict[str, Begin] = {
     "tenants.user end_powers": lambda w: alone(
         "tenants_user", "end_powers", colleague(w), w, **WHY
     ),
-    "desk item_note": lambda w: of_item("note", w, text="Called them"),
-    "desk item_assign": lambda w: of_item("assign", w, to=colleague(w).email, seen=0),
+    "desk item_note": write_note,
+    "desk item_assign": give_item,
     "tenants.accessproposal add": add(
         "tenants_accessproposal",
         kind="member",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import html
+import re
 from datetime import timedelta
 
 import pytest
@@ -12,10 +13,12 @@ from django.db import DatabaseError, connection, transaction
 
 from common.clock import utc_now
 from common.database import doors
+from common.ids import new
 from desk.doers import person
 from desk.home.attention import of_reader
 from desk.items import assigning, notes, people, subjects
 from desk.items.assigning import AssignedMeanwhile, CannotWorkOnIt
+from desk.items.forms import NoteForm
 from desk.items.subjects import found, subject_of
 from desk.models import Assignment, ItemKind, ItemNote
 from networks.ach.models import AchProposal, AchReversal, InFile, InRecord, Originator, OutFile
@@ -90,8 +93,14 @@ def path(row, what):
     return f"/admin/desk/items/{subject.kind}/{subject.id}/{what}"
 
 
-def note(browser, row, text):
-    return browser.post(path(row, "note/"), {"text": text}, follow=True)
+def note(browser, row, text, token=None):
+    form = {"text": text, "token": token or token_for(row)}
+    return browser.post(path(row, "note/"), form, follow=True)
+
+
+def token_for(row):
+    """As the page of the item has it."""
+    return NoteForm(subject=subject_of(row)).initial["token"]
 
 
 def assign(browser, row, to="", seen=0):
@@ -154,6 +163,32 @@ class TestNote:
         assert said in html.unescape(answer.content.decode())
         assert not ItemNote.objects.exists()
 
+    def test_of_a_double_click_is_kept_once(self, desk, record):
+        token = token_for(record)
+        for _ in range(2):
+            answer = note(desk, record, "Called them", token)
+            assert "The note is stored." in answer.content.decode()
+
+        assert ItemNote.objects.count() == 1
+        assert AuditEvent.objects.filter(action="item.noted").count() == 1
+
+    def test_typed_into_a_form_that_stored_another_one_is_not_lost(self, desk, record):
+        token = token_for(record)
+        note(desk, record, "Called them", token)
+        answer = note(desk, record, "They call back", token).content.decode()
+        (fresh,) = re.findall(r'name="token" value="([^"]+)"', answer)
+
+        assert "This form stored another note before" in answer
+        assert ItemNote.objects.get().text == "Called them"
+        note(desk, record, "They call back", fresh)
+        assert ItemNote.objects.count() == 2
+
+    def test_needs_the_token_of_its_item(self, desk, record, transfer):
+        answer = note(desk, record, "Called them", token_for(transfer))
+
+        assert "This form has expired" in answer.content.decode()
+        assert not ItemNote.objects.exists()
+
     def test_may_have_two_thousand_characters(self, desk, record):
         note(desk, record, "x" * 2_000)
 
@@ -181,7 +216,9 @@ class TestNote:
 
     def test_has_a_page_of_all_fifty_at_a_time(self, desk, sam, record):
         for number in range(51):
-            notes.write(item(record), text=f"Word {number:02}", doer=doer(sam), now=utc_now())
+            notes.write(
+                item(record), id=new("nte"), text=f"Word {number:02}", doer=doer(sam), now=utc_now()
+            )
 
         own, first = shown(desk, address(record)), shown(desk, path(record, ""))
         oldest = notes.of_item(subject_of(record)).earliest("created_at", "pk")
