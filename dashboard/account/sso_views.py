@@ -55,7 +55,7 @@ def _of_connection(view: View) -> View:
         connection = connections.by_id(connection_id)
         if connection is None:
             raise Http404
-        if seconds := _PACE.wait(user_id=get_adapter().get_client_ip(request)):
+        if seconds := _wait(request):
             return pace.too_many(request, limit=_PACE, seconds=seconds)
         try:
             return view(request, connection)
@@ -66,11 +66,18 @@ def _of_connection(view: View) -> View:
     return limited
 
 
+def _wait(request: HttpRequest) -> int:
+    """Count a request from this address; seconds until there may be another one, or 0."""
+    return _PACE.wait(user_id=get_adapter().get_client_ip(request))
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 def find(request: HttpRequest) -> HttpResponse:
     """Ask for the address of somebody whose organization has a provider, and lead there."""
     form = WorkAddressForm(request.POST if request.method == "POST" else None)
     values = {"form": form, "next": get_next_redirect_url(request) or ""}
+    if form.is_bound and (seconds := _wait(request)):
+        return pace.too_many(request, limit=_PACE, seconds=seconds)
     if form.is_valid():
         connection = connections.for_address(form.cleaned_data["email"])
         if connection is not None:

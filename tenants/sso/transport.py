@@ -12,6 +12,7 @@ import socket
 import ssl
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -29,7 +30,9 @@ _WAIT_SECONDS = 5.0  # for a connection, for all headers, and for the next bytes
 _BYTES_MAX = 256 * 1024
 _CHUNK = 16 * 1024
 # So many threads of a web process may wait for providers; the others go on while one is slow.
-_AT_ONCE = threading.BoundedSemaphore(2)
+_AT_ONCE = threading.BoundedSemaphore(3)
+# Of these, two for one host: a slow provider keeps only its own people waiting.
+_OF_HOST: dict[str, threading.BoundedSemaphore] = defaultdict(lambda: threading.BoundedSemaphore(2))
 _TURN_SECONDS = 1.0
 
 
@@ -80,16 +83,12 @@ class Session(requests.Session):
 
     def request(self, method: Any, url: Any, *args: Any, **kwargs: Any) -> requests.Response:
         """The answer, read to its end. Raises requests.RequestException."""
-        if not _AT_ONCE.acquire(timeout=_TURN_SECONDS):
-            raise ProviderAway("too many requests to providers at once")
-        try:
+        with _turn(_OF_HOST[urlsplit(str(url)).netloc]), _turn(_AT_ONCE):
             until = time.monotonic() + TOTAL_SECONDS
             bounds = {"timeout": _WAIT_SECONDS, "allow_redirects": False, "stream": True}
             with super().request(method, url, *args, **{**kwargs, **bounds}) as answer:
                 _read(answer, until)
             return answer
-        finally:
-            _AT_ONCE.release()
 
 
 def get_object(url: str) -> Mapping[str, Any]:
@@ -117,6 +116,17 @@ def is_of(connection: OpenIdConnect, url: object) -> bool:
         issuer.netloc.lower(),
         *connection.hosts,
     }
+
+
+@contextmanager
+def _turn(slots: threading.BoundedSemaphore) -> Iterator[None]:
+    """Hold one of the slots. Raises ProviderAway if none is free within `_TURN_SECONDS`."""
+    if not slots.acquire(timeout=_TURN_SECONDS):
+        raise ProviderAway("too many requests to providers at once")
+    try:
+        yield
+    finally:
+        slots.release()
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import pytest
 import time_machine
 from playwright.sync_api import expect
 
+from common import ids
 from desk.doers import person
 from desk.items import assigning, notes
 from desk.items.subjects import found, subject_of
@@ -66,7 +67,7 @@ def test_nothing_is_wrong_with_items(visit, sam, kim, record, scheme, viewport):
     item, writer = found(subject_of(record)), person(actors.staff(sam.pk))
     with time_machine.travel(NOW, tick=True):
         for text in ("Called them", f"{'A very long word: ' * 20}{'x' * 300}", "Two\nlines"):
-            notes.write(item, text=text, doer=writer, now=NOW)
+            notes.write(item, id=ids.new("nte"), text=text, doer=writer, now=NOW)
         assigning.assign(item, to=sam.pk, seen=0, doer=writer, now=NOW)
         assigning.assign(item, to=kim.pk, seen=1, doer=writer, now=NOW)
     visitor = visit(sam, scheme=scheme, viewport=viewport)

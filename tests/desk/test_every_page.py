@@ -149,7 +149,7 @@ CHANGE = {
 LEADS_TO_THE_DESK = {
     model._meta.label_lower
     for model, own in admin.site._registry.items()
-    if getattr(own, "desk_page", "") and own.desk_key == "pk"
+    if getattr(own, "desk_page", "") and getattr(own, "desk_key", "") == "pk"
 }
 _SETTLE = _form("network_inbox.change_inboundevent")
 _STEP_FUNDING, _STEP_PAYMENT = (

@@ -572,6 +572,17 @@ class TestTheWayThere:
 
         assert answers == [302, 302, 429]
 
+    def test_is_looked_up_at_a_pace(self, connected, client, settings):
+        settings.SINGLE_SIGN_ON_PER_MINUTE = 2
+
+        with time_machine.travel(utc_now(), tick=False):
+            answers = [
+                client.post("/accounts/sso/", {"email": "lee@rival.example"}).status_code
+                for _ in range(3)
+            ]
+
+        assert answers == [422, 422, 429]
+
     @pytest.mark.parametrize("path", ["/accounts/3rdparty/", "/accounts/3rdparty/signup/"])
     def test_is_not_that_of_the_package(self, path, connected, lee):
         assert browser_of(lee).get(path).status_code == 404
