@@ -1,0 +1,2 @@
+"""BAI2: records of fields between commas, by the Cash Management Balance Reporting
+Specifications."""

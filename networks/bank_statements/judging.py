@@ -1,0 +1,90 @@
+"""Whether a statement adds up: its lines against its balances and against the totals it states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from networks.bank_statements.faults import Fault, differs, fault
+from networks.bank_statements.items import Heading, Purpose
+
+
+class Stated(NamedTuple):
+    """The totals that a statement gives of its lines: cents without a sign, and counts. None where
+    it says nothing."""
+
+    credits: int | None = None
+    credit_count: int | None = None
+    debits: int | None = None
+    debit_count: int | None = None
+    entries: int | None = None
+    entry_count: int | None = None
+
+
+class Tally:
+    """What the lines add up to. `booked` is the change of the booked balance, in cents."""
+
+    def __init__(self) -> None:
+        self.credits = self.debits = 0
+        self.credit_count = self.debit_count = 0
+        self.booked = 0
+
+    def add(self, amount: int, *, is_booked: bool) -> None:
+        if amount < 0:
+            self.debits -= amount
+            self.debit_count += 1
+        else:
+            self.credits += amount
+            self.credit_count += 1
+        if is_booked:
+            self.booked += amount
+
+    def found(self) -> Stated:
+        return Stated(
+            credits=self.credits,
+            credit_count=self.credit_count,
+            debits=self.debits,
+            debit_count=self.debit_count,
+            entries=self.credits + self.debits,
+            entry_count=self.credit_count + self.debit_count,
+        )
+
+
+_CODES = {
+    "credits": "credits_wrong",
+    "credit_count": "credit_count_wrong",
+    "debits": "debits_wrong",
+    "debit_count": "debit_count_wrong",
+    "entries": "entries_wrong",
+    "entry_count": "entry_count_wrong",
+}
+
+
+def of_heading(heading: Heading) -> Iterator[Fault]:
+    """What is wrong with the balances by themselves. A report may leave them out."""
+    where = {"position": heading.position, "statement": heading.number}
+    if heading.purpose is Purpose.STATEMENT:
+        if heading.opening is None:
+            yield fault("opening_missing", **where)
+        if heading.closing is None:
+            yield fault("closing_missing", **where)
+    if heading.opening is not None and heading.opening < 0:
+        yield fault("opening_negative", **where)
+    if heading.closing is not None and heading.closing < 0:
+        yield fault("closing_negative", **where)
+
+
+def of_totals(heading: Heading, stated: Stated, tally: Tally, *, position: int) -> Iterator[Fault]:
+    """What does not add up, told at `position`: where the statement ends."""
+    where = {"position": position, "statement": heading.number}
+    found = tally.found()
+    for name, code in _CODES.items():
+        said = getattr(stated, name)
+        if said is not None and said != getattr(found, name):
+            yield differs(code, said=said, found=getattr(found, name), **where)
+    if heading.purpose is not Purpose.STATEMENT:
+        return
+    if heading.opening is not None and heading.closing is not None:
+        sum_of_lines = heading.opening + tally.booked
+        if sum_of_lines != heading.closing:
+            yield differs("balance_wrong", said=heading.closing, found=sum_of_lines, **where)
