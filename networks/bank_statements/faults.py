@@ -68,7 +68,7 @@ _FILE = {
             "file_groups_wrong": "The file's count of groups differs",
             "file_records_wrong": "The file's count of records differs",
             "xml_too_deep": "Elements are nested deeper than in any statement",
-            "xml_too_wide": "One entry has more elements than any entry may have",
+            "xml_too_wide": "A part of the message is larger than any may be",
         },
     ),
     "file_too_large": "The file is larger than any statement: ask the bank for a file a day.",

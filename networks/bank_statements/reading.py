@@ -13,9 +13,8 @@ from networks.bank_statements.bai2 import reader as bai2
 from networks.bank_statements.camt import reader as camt
 from networks.bank_statements.faults import FAULTS_MAX, Fault, Scope, fault
 from networks.bank_statements.items import BankStatement, Event, Heading, Line
-from networks.bank_statements.source import Chunks, Source, TooLarge
+from networks.bank_statements.source import LINES_MAX, Chunks, Source, TooLarge
 
-LINES_MAX = 1_000_000
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BLANKS = b" \t\r\n"
 

@@ -6,6 +6,7 @@ from typing import Protocol
 
 CHUNK_BYTES = 1 << 16
 FILE_BYTES_MAX = 200 << 20
+LINES_MAX = 1_000_000
 
 
 class TooLarge(Exception):

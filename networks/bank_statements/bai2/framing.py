@@ -11,14 +11,16 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from networks.bank_statements.source import Chunks
+from networks.bank_statements.source import LINES_MAX, Chunks
 
 RECORD_BYTES_MAX = 1 << 14  # of a physical record
 RECORD_CHARACTERS_MAX = 1 << 16  # of a record with its continuations
+RECORDS_MAX = 4 * LINES_MAX
 _CONTINUATION = "88"
 # The file header up to its seventh field, the length of physical records.
 _LENGTH = re.compile(rb"01(?:,[^,/\n]{0,100}){5},([0-9]{2,4}),")
 _CODE_LENGTH = 2
+_BLANKS = b" \r\n"
 
 
 class Unframed(Exception):
@@ -79,6 +81,8 @@ def _texts(chunks: Chunks) -> Iterator[tuple[int, str]]:
         if not stripped:
             continue
         position += 1
+        if position > RECORDS_MAX:
+            raise Unframed(position, "too_many_lines")
         if len(stripped) > RECORD_BYTES_MAX:
             raise Unframed(position, "record_long")
         try:
@@ -100,6 +104,8 @@ def _physical(chunks: Chunks) -> Iterator[bytes]:
             yield from (rest[place : place + length] for place in range(0, whole, length))
             rest = rest[whole:]
             continue
+        if not rest.strip(_BLANKS):  # a flood of empty lines
+            rest = b""
         *lines, rest = rest.split(b"\n")
         yield from lines
         if len(rest) > RECORD_BYTES_MAX:

@@ -20,6 +20,7 @@ from networks.bank_statements.source import Chunks
 DEPTH_MAX = 50
 ELEMENTS_MAX = 10_000  # of one part
 CHARACTERS_MAX = 1 << 20
+PARTS_MAX = 100_000  # beside entries
 _DOCTYPE = b"<!DOCTYPE"
 _DECLARED = re.compile(rb"""<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
 _ENCODINGS = frozenset((b"utf-8", b"us-ascii", b"ascii"))
@@ -95,6 +96,7 @@ class Document:
         self._ways: list[str] = []  # to the elements of the path, from the part that they are in
         self._counts: list[int] = []  # of elements before them
         self._elements = 0  # of the part, in memory
+        self._parts = 0
         self._facts = [Facts()]  # of the parts that are open, one in the other
         self._levels: dict[int, list[str]] = {}  # the paths of statements and of what is in them
 
@@ -122,7 +124,9 @@ class Document:
         try:
             self._parser.close()
         except etree.XMLSyntaxError as error:
-            raise _broken("file_truncated", error) from None
+            # The parser has a code of its own for a text that is there but cannot be read.
+            is_unread = error.code == etree.ErrorTypes.ERR_INTERNAL_ERROR
+            raise _broken("xml_malformed" if is_unread else "file_truncated", error) from None
 
     def _reached(self) -> Iterator[Step]:
         for event, element in self._parser.read_events():
@@ -186,7 +190,14 @@ class Document:
         if moment is None:
             return None
         self._elements = before
+        if moment is Moment.PART and not self._is_entry(tag):
+            self._parts += 1
+            if self._parts > PARTS_MAX:
+                raise Broken("xml_too_wide")
         return Step(moment, tag.removeprefix(self._prefix), facts)
+
+    def _is_entry(self, tag: str) -> bool:
+        return tag == self._levels[_PART][-1]
 
     def _add(self, way: str, text: str, element: Element) -> None:
         facts = self._facts[-1]

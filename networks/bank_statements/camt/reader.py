@@ -9,7 +9,7 @@ from networks.bank_statements.camt.entries import Entry
 from networks.bank_statements.camt.headings import Parts
 from networks.bank_statements.faults import SENTENCES, fault
 from networks.bank_statements.items import Event, Purpose
-from networks.bank_statements.source import Chunks
+from networks.bank_statements.source import LINES_MAX, Chunks
 from networks.bank_statements.statements import OpenStatement, Statements
 
 
@@ -68,6 +68,8 @@ class _Statement:
             case Moment.ENTRY:
                 yield from self._begin()
                 self._message.entries += 1
+                if self._message.entries > LINES_MAX:
+                    raise Broken("too_many_lines")
                 self._entry = Entry(
                     step.facts,
                     position=self._message.entries,
