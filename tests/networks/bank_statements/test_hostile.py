@@ -210,9 +210,7 @@ class TestBytes:
     def test_that_end_too_early_are_named_wherever(self, right):
         data = right.rstrip("\n").encode()
         step = 1 if right is BAI2 else 7
-        last = len(data) - (
-            1 if right is BAI2 else 0
-        )  # the last slash may be left out
+        last = len(data) - (1 if right is BAI2 else 0)  # the last slash may be left out
 
         for length in range(0, last, step):
             assert faults(data[:length]), length
