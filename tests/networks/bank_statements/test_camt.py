@@ -133,6 +133,9 @@ class TestBalances:
     def test_of_a_report_go_as_far_as_it_goes(self):
         assert only(changed(REPORT, ("CLBD", "ITBD"))).heading.closing == 1_069_50
 
+    def test_of_a_report_are_not_proven(self):
+        assert faults(changed(REPORT, (">1069.5<", ">1069.51<"))) == []
+
     def test_that_are_negative_have_a_sign(self):
         content = changed(REPORT, (">CRDT<", ">DBIT<"))
 
@@ -161,6 +164,22 @@ class TestEntries:
 
         assert lines(content)[0].kind is LineKind.UNKNOWN
         assert notes(content) == [(1, "type_code_unknown")]
+
+    def test_that_add_up_payments_in_another_currency_are_not_proven(self):
+        content = changed(CAMT, ('"USD">60.00', '"EUR">55.00'))
+
+        assert [each.amount for each in lines(content)[0].details] == [None, 40_00]
+        assert faults(content) == []
+
+    def test_of_which_a_payment_has_a_direction_of_its_own_take_it(self):
+        content = changed(
+            CAMT,
+            ('"USD">60.00</Amt>', '"USD">120.00</Amt>'),
+            ('"USD">40.00</Amt>', '"USD">20.00</Amt><CdtDbtInd>DBIT</CdtDbtInd>'),
+        )
+
+        assert [each.amount for each in lines(content)[0].details] == [120_00, -20_00]
+        assert faults(content) == []
 
     def test_without_a_reference_say_so_in_words_of_the_standard(self):
         content = changed(CAMT, ("<EndToEndId>E3<", "<EndToEndId>NOTPROVIDED<"))
