@@ -62,16 +62,21 @@ _CODES = {
 
 def of_heading(heading: Heading) -> Iterator[Fault]:
     """What is wrong with the balances by themselves. A report may leave them out."""
-    where = {"position": heading.position, "statement": heading.number}
-    if heading.purpose is Purpose.STATEMENT:
-        if heading.opening is None:
-            yield fault("opening_missing", **where)
-        if heading.closing is None:
-            yield fault("closing_missing", **where)
-    if heading.opening is not None and heading.opening < 0:
-        yield fault("opening_negative", **where)
-    if heading.closing is not None and heading.closing < 0:
-        yield fault("closing_negative", **where)
+    for code in _wrong_balances(heading):
+        yield fault(code, position=heading.position, statement=heading.number)
+
+
+def _wrong_balances(heading: Heading) -> Iterator[str]:
+    if heading.opening is None:
+        if heading.purpose is Purpose.STATEMENT:
+            yield "opening_missing"
+    elif heading.opening < 0:
+        yield "opening_negative"
+    if heading.closing is None:
+        if heading.purpose is Purpose.STATEMENT:
+            yield "closing_missing"
+    elif heading.closing < 0:
+        yield "closing_negative"
 
 
 def of_totals(heading: Heading, stated: Stated, tally: Tally, *, position: int) -> Iterator[Fault]:

@@ -20,12 +20,15 @@ class Source(Protocol):
 
 
 class Chunks:
-    """The bytes of a source. `start` is its first chunk, which `read` gives once more."""
+    """The bytes of a source. `start` is its first chunk, which `read` gives once more: it is a full
+    one, or all that there is, in whatever pieces the source gives its bytes."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._size = 0
         self.start = self._next()
+        while 0 < len(self.start) < CHUNK_BYTES and (more := self._next()):
+            self.start += more
         self._is_new = True
 
     def read(self) -> bytes:

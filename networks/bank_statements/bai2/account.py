@@ -48,7 +48,7 @@ class Account:
         record: Record,
     ) -> None:
         self.total = 0
-        self.records = record.count
+        self.records = record.size
         self.is_unread = False
         self._file = file
         self._group = group
@@ -67,7 +67,7 @@ class Account:
 
     def transaction(self, record: Record) -> Iterator[Event]:
         """The line that a transaction is, behind what is wrong with it."""
-        self.records += record.count
+        self.records += record.size
         try:
             found = records.transaction(record)
         except (BadField, BadAmount) as bad:
@@ -82,7 +82,7 @@ class Account:
 
     def end(self, record: Record, trailer: records.Trailer) -> Iterator[Fault]:
         """What does not add up."""
-        self.records += record.count
+        self.records += record.size
         if self.is_unread:
             return
         where = {"position": record.position, "statement": self._statement.number}

@@ -36,7 +36,7 @@ class Record(NamedTuple):
     """A logical record: the physical one at `position`, counted from 1, with its continuations.
 
     `pieces` are their fields as text, without the record's code and the slash that ends them.
-    `count` is how many physical records there are.
+    `size` is how many physical records there are.
     """
 
     position: int
@@ -44,7 +44,7 @@ class Record(NamedTuple):
     pieces: list[str]
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         return len(self.pieces)
 
 

@@ -117,7 +117,7 @@ class _File:
             return
         if self._header.version != _VERSION:
             yield self._lose("version_unsupported")
-        self._of_file.records += record.count
+        self._of_file.records += record.size
 
     def _group_header(self, record: Record) -> Iterator[Event]:
         if self._group or self._account:
@@ -125,7 +125,7 @@ class _File:
             return
         self._group = records.group_header(record)
         self._of_group = _Sums()
-        self._of_group.records += record.count
+        self._of_group.records += record.size
 
     def _account_header(self, record: Record) -> Iterator[Event]:
         if self._group is None or self._header is None or self._account:
@@ -161,7 +161,7 @@ class _File:
             yield self._lose("trailer_invalid")
             return
         group = self._of_group
-        group.records += record.count
+        group.records += record.size
         codes = ("group_total_wrong", "group_accounts_wrong", "group_records_wrong")
         yield from group.differences(trailer, codes, record.position)
         self._of_file.add(total=group.total, records=group.records, doubtful=group.doubtful)
@@ -176,7 +176,7 @@ class _File:
             yield self._lose("trailer_invalid")
             return
         self._is_over = True
-        self._of_file.records += record.count
+        self._of_file.records += record.size
         codes = ("file_total_wrong", "file_groups_wrong", "file_records_wrong")
         yield from self._of_file.differences(trailer, codes, record.position)
 

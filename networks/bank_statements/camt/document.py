@@ -22,7 +22,7 @@ ELEMENTS_MAX = 10_000  # of one part
 CHARACTERS_MAX = 1 << 20
 PARTS_MAX = 100_000  # beside entries
 _DOCTYPE = b"<!DOCTYPE"
-_DECLARED = re.compile(rb"""<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
+_DECLARED = re.compile(rb"""<\?xml[^>]*?encoding\s*=\s*["']([^"'>]*)""")
 _ENCODINGS = frozenset((b"utf-8", b"us-ascii", b"ascii"))
 _NAMESPACE = re.compile(
     r"\{(urn:iso:std:iso:20022:tech:xsd:camt[.](05[234])[.]001[.]([0-9]{2}))\}Document", re.ASCII
@@ -84,6 +84,7 @@ class Document:
         self._chunks = chunks
         self._parser = etree.XMLPullParser(
             events=("start", "end"),
+            encoding="utf-8",  # whatever the file declares
             resolve_entities=False,
             load_dtd=False,
             no_network=True,

@@ -83,6 +83,16 @@ class TestDocumentTypes:
 
         assert faults(content) == [(0, "doctype_refused")]
 
+    @pytest.mark.parametrize("blanks", [1, 200, 2 * CHUNK_BYTES])
+    @pytest.mark.parametrize("encoding", ["UTF-7", "IBM037", "UTF-16LE", "ISO-8859-1"])
+    def test_are_not_hidden_by_an_encoding(self, encoding, blanks):
+        declared = f'<?xml version="1.0"{" " * blanks}encoding="{encoding}"?>'
+        content = declared + "+ADwAIQ-DOCTYPE a+AD4-" + CAMT[CAMT.index("<Document") :]
+
+        (found,) = faults(content)
+        assert found[1] in {"encoding_unsupported", "xml_malformed"}
+        assert not lines(content)
+
     @pytest.mark.parametrize("entity", ["&x;", "&#0;", "&a11;"])
     def test_that_are_missing_leave_entities_unknown(self, entity):
         (found,) = faults(changed(CAMT, (">E1<", f">{entity}<")))
