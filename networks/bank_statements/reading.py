@@ -27,17 +27,15 @@ def read(source: Source) -> Iterator[Event]:
     faults = lines = 0
     try:
         for event in _events(source):
+            lines += isinstance(event, Line)
+            if lines > LINES_MAX:
+                yield fault("too_many_lines", position=event.position)
+                return
             yield event
-            if isinstance(event, Fault):
-                faults += 1
-                if faults == FAULTS_MAX:
-                    yield fault("too_many_faults", position=event.position)
-                    return
-            elif isinstance(event, Line):
-                lines += 1
-                if lines == LINES_MAX:
-                    yield fault("too_many_lines", position=event.position)
-                    return
+            faults += isinstance(event, Fault) and event.scope is not Scope.NOTE
+            if faults == FAULTS_MAX:
+                yield fault("too_many_faults", position=event.position)
+                return
     except TooLarge:
         yield fault("file_too_large")
 

@@ -188,8 +188,26 @@ class TestBounds:
     def test_of_lines(self, monkeypatch):
         monkeypatch.setattr(reading, "LINES_MAX", 2)
 
-        assert faults(BAI2) == [(6, "too_many_lines")]
+        assert faults(BAI2) == [(7, "too_many_lines")]
         assert len(lines(BAI2)) == 2
+
+    def test_let_a_file_have_as_many_lines_as_it_may(self, monkeypatch):
+        monkeypatch.setattr(reading, "LINES_MAX", 3)
+
+        assert faults(BAI2) == []
+
+    def test_are_none_for_notes(self):
+        count = FAULTS_MAX + 1
+        line = "16,199,0,,,,\n"  # a code that nobody knows, and nothing by itself
+        content = changed(
+            BAI2,
+            ("16,165,", line * count + "16,165,"),
+            ("1450000,2", f"1450000,{2 + count}"),
+            *((f",{old}/", f",{old + count}/") for old in (7, 9, 11)),
+        )
+
+        assert faults(content) == []
+        assert len(lines(content)) == 3 + count
 
     def test_of_faults(self):
         content = changed(BAI2, ("16,165,", "16,165,x,,,,\n" * (2 * FAULTS_MAX) + "16,165,"))
