@@ -30,6 +30,7 @@ _HURRIED = {
     "networks.fetch_ach_files": 3,
     "networks.read_ach_files": 2,
     "networks.watch_ach_files": 5,
+    "reconciliation.read_statements": 3,
 }
 
 SCHEDULE: dict[str, dict[str, Any]] = {
@@ -62,6 +63,7 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "fetch files from banks": every(30, "networks.fetch_ach_files"),
     "read files from banks": every(5, "networks.read_ach_files"),
     "watch the files of banks": every(30, "networks.watch_ach_files"),
+    "take bank statements": every(15, "reconciliation.read_statements"),
     "seal what is new": every(900, "seals.seal_due"),
     "publish what is sealed": every(3600, "seals.publish"),
     "send the audit log on": every(15, "seals.stream_audit"),

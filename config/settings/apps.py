@@ -41,6 +41,7 @@ INSTALLED_APPS = [
     "balance",
     "funding",
     "payments",
+    "reconciliation",
     "seals",
 ]
 

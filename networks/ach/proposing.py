@@ -1,5 +1,6 @@
 """What takes two people: the word that a bank has a file or not, where its sending is in doubt;
-another name or higher limits of an originator; and debits that go on after too many came back.
+another name or higher limits of an originator; debits that go on after too many came back; and a
+bank statement that is never taken.
 
 One proposes it. Another one approves it, and it is done in the same transaction, unless what it is
 about has changed since: then the proposal is about something else, and is not approved. The caller
@@ -69,6 +70,18 @@ def _stop(proposal: AchProposal) -> dict[str, Any]:
     return {"since": since.isoformat(), "why": why}
 
 
+def _set_aside(proposal: AchProposal) -> dict[str, Any]:
+    """Why a bank statement was set aside."""
+    file = deciding.waiting_statement(proposal.subject)
+    return {"faults": [fault["code"] for fault in file.faults]}
+
+
+def _dismiss(proposal: AchProposal, now: datetime) -> object:
+    return deciding.dismiss_statement(
+        file_id=proposal.subject, staff=proposal.proposed_by, why=proposal.reason, now=now
+    )
+
+
 _ACTS: Mapping[str, _Act] = MappingProxyType(
     {
         ProposalKind.AT_BANK: _Act(
@@ -85,6 +98,7 @@ _ACTS: Mapping[str, _Act] = MappingProxyType(
             _stop,
             lambda proposal, now: deciding.release_debits(originator_id=proposal.subject, now=now),
         ),
+        ProposalKind.DISMISS_STATEMENT: _Act(_set_aside, _dismiss),
     }
 )
 

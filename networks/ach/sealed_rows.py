@@ -150,7 +150,10 @@ CAME_BACK = (
         model=InFile,
         at="received_at",
         tenant=_OF_NO_TENANT,
-        layouts=("id rail_id folder name size sha256 chunk_count received_at",),
+        layouts=(
+            "id rail_id folder name size sha256 chunk_count received_at",
+            "id rail_id folder name size sha256 chunk_count received_at uploaded_by",
+        ),
         left_out=(
             f"faults answers_id parsed_at applied_at resolved_at resolved_by resolution {_WORK}"
         ),

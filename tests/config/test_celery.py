@@ -17,7 +17,8 @@ from config.celery import app
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("api", "approvals", "balance", "common", "config", "dashboard", "desk", "funding",
-            "networks", "payments", "seals", "tenants", "transfers", "webhooks")  # fmt: skip
+            "networks", "payments", "reconciliation", "seals", "tenants", "transfers",
+            "webhooks")  # fmt: skip
 
 app.loader.import_default_modules()
 OWN_TASKS = {

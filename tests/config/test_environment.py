@@ -89,7 +89,7 @@ class TestExample:
 
     def test_nobody_else_reads_the_environment(self):
         packages = ("api", "approvals", "balance", "common", "dashboard", "desk", "funding",
-                    "networks", "payments", "seals", "tenants", "transfers",
+                    "networks", "payments", "reconciliation", "seals", "tenants", "transfers",
                     "webhooks")  # fmt: skip
         for package in packages:
             for path in (ROOT / package).rglob("*.py"):

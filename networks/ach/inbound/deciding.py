@@ -18,7 +18,7 @@ from networks.ach import accounts, following, rails, replying
 from networks.ach.inbound import changes, deadlines, rates, returns, taken_back
 from networks.ach.inbound.deadlines import eastern_day
 from networks.ach.models import AchEntry, AchReply, Correction, InFile, InRecord
-from networks.ach.models.inbound import RecordKind
+from networks.ach.models.inbound import InFolder, RecordKind
 from networks.ach.models.replies import ReplyKind
 from networks.ach.nacha import codes
 from networks.ach.nacha.faults import Scope
@@ -64,9 +64,11 @@ def _in_one_transaction(act: Callable[P, T]) -> Callable[P, T]:
 @_in_one_transaction
 def read_again(*, file_id: str, staff: str, why: str, excuse: bool, now: datetime) -> InFile:
     """Read a file that lies in review once more. With `excuse` the faults for which it, or some of
-    its batches, were set aside are let pass. Records that were applied stay so. Raises
-    NotPossible."""
+    its batches, were set aside are let pass; those of a bank statement never are. Records that were
+    applied stay so. Raises NotPossible."""
     file = _file(file_id)
+    if excuse and file.folder == InFolder.STATEMENTS:
+        raise NotPossible("A fault of a bank statement cannot be let pass.")
     faults = [
         fault | ({"excused": True} if excuse and fault["scope"] in _SET_ASIDE else {})
         for fault in file.faults
@@ -84,8 +86,29 @@ def read_again(*, file_id: str, staff: str, why: str, excuse: bool, now: datetim
 
 @_in_one_transaction
 def resolve_file(*, file_id: str, staff: str, why: str, now: datetime) -> InFile:
-    """Leave a file as it is. Its records are dealt with one by one. Raises NotPossible."""
+    """Leave a file as it is. Its records are dealt with one by one. Raises NotPossible, also for a
+    bank statement, which two people dismiss."""
     file = _file(file_id)
+    if file.folder == InFolder.STATEMENTS:
+        raise NotPossible("It takes two people to dismiss a bank statement.")
+    return _resolved(file, staff, why, now)
+
+
+@_in_one_transaction
+def dismiss_statement(*, file_id: str, staff: str, why: str, now: datetime) -> InFile:
+    """Never take a file of bank statements. Raises NotPossible."""
+    return _resolved(waiting_statement(file_id), staff, why, now)
+
+
+def waiting_statement(file_id: str) -> InFile:
+    """A file of bank statements that was set aside, row-locked. Raises NotPossible."""
+    file = _file(file_id)
+    if file.folder != InFolder.STATEMENTS:
+        raise NotPossible("The file has no bank statements.")
+    return file
+
+
+def _resolved(file: InFile, staff: str, why: str, now: datetime) -> InFile:
     IN_FILE_STATES.advance(
         file, InFileStatus.RESOLVED, resolved_by=staff, resolved_at=now, resolution=_said(why)
     )

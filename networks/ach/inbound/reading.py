@@ -33,13 +33,14 @@ _SWITCHED_OFF = timedelta(minutes=1)
 def read_due(*, now: datetime) -> int:
     """Read what is due for up to `SECONDS_AT_ONCE`; returns how many files were worked on.
 
+    Bank statements are read elsewhere (`reconciliation`).
     A file that fails is tried again later, and holds up no other one.
     """
     started = time.monotonic()
     done = 0
     while not _is_over(started):
         files = leases.claim(
-            InFile.objects.filter(InFile.QUEUED),
+            InFile.objects.filter(InFile.QUEUED).exclude(folder=InFolder.STATEMENTS),
             now=now,
             limit=1,
             lease=LEASE,

@@ -28,8 +28,6 @@ SIZE_MAX = 200 * 1024 * 1024
 CHUNK_BYTES = 256 * 1024
 _IN_MEMORY = 8 * 1024 * 1024
 _ROWS_TOGETHER = 16
-# A statement of account is kept and read by nobody yet.
-_READ = frozenset((InFolder.ACK, InFolder.INBOUND))
 
 
 class NotStorable(Exception):
@@ -56,7 +54,13 @@ def check_name(name: str) -> None:
 
 
 def store(
-    *, rail_id: str, folder: InFolder, name: str, content: Iterable[bytes], now: datetime
+    *,
+    rail_id: str,
+    folder: InFolder,
+    name: str,
+    content: Iterable[bytes],
+    uploaded_by: str = "",
+    now: datetime,
 ) -> Stored:
     """Keep a file that a bank put there, or that a person uploads.
 
@@ -79,8 +83,9 @@ def store(
             size=size,
             sha256=sha256,
             chunk_count=count,
+            uploaded_by=uploaded_by,
             received_at=here,
-            next_attempt_at=here if folder in _READ else None,
+            next_attempt_at=here,
         )
         sealed.seek(0)
         return _insert(file, sealed)

@@ -21,7 +21,7 @@ from networks.ach.states import IN_FILE_STATES, RECORD_STATES, InFileStatus, Rec
 class InFolder(models.TextChoices):
     ACK = "ack", "Acknowledgments"
     INBOUND = "inbound", "Returns and changes"
-    STATEMENTS = "statements"
+    STATEMENTS = "statements", "Bank statements"
 
 
 class RecordKind(models.TextChoices):
@@ -41,7 +41,7 @@ class RecordKind(models.TextChoices):
 class InFile(Leased):
     """A file as it came. Stored first, then parsed: due work until it is applied or lies with a
     person. `faults` are those of the codec: line, code, detail. `answers` is the file of ours that
-    an acknowledgment is about."""
+    an acknowledgment is about. `uploaded_by` is empty if the bank itself put the file there."""
 
     id = PrefixedIdField("ifl")
     rail = models.ForeignKey(
@@ -52,6 +52,9 @@ class InFile(Leased):
     size = models.BigIntegerField()
     sha256 = models.CharField(max_length=64)
     chunk_count = models.PositiveIntegerField()
+    uploaded_by = models.CharField(
+        max_length=columns.STAFF_LENGTH_MAX, blank=True, default="", db_default=""
+    )
     status = models.CharField(max_length=8, choices=InFileStatus, default=InFileStatus.STORED)
     faults = models.JSONField(default=list, blank=True)
     answers = models.ForeignKey(
@@ -94,7 +97,16 @@ class InFile(Leased):
             IN_FILE_STATES.trigger("in_file_moves"),
             pgtrigger.ReadOnly(
                 name="in_file_never_changes",
-                fields=("rail", "folder", "name", "size", "sha256", "chunk_count", "received_at"),
+                fields=(
+                    "rail",
+                    "folder",
+                    "name",
+                    "size",
+                    "sha256",
+                    "chunk_count",
+                    "uploaded_by",
+                    "received_at",
+                ),
             ),
         )
 

@@ -20,10 +20,11 @@ class ProposalKind(models.TextChoices):
     ORIGINATOR = "originator", "Another name, or higher limits"
     END_ORIGINATOR = "end_originator", "A company of a tenant ends"
     RELEASE_DEBITS = "release_debits", "Stopped debits go on"
+    DISMISS_STATEMENT = "dismiss", "A bank statement is never taken"
 
 
 class AchProposal(models.Model):
-    """`subject` is the file or the originator; empty for an originator that is new.
+    """`subject` is a file of ours or of the bank, or the originator; empty for one that is new.
 
     `before` is how the subject was when it was proposed: what is different by then is not approved.
     `after` is the company of an originator as it is to be (networks.ach.originating.Company).

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from networks.ach.inbound import storing
+from networks.ach.inbound import reading, storing
 from networks.ach.inbound.storing import NotStorable, Reader, store
 from networks.ach.models import InFile, InFileChunk
 from networks.ach.models.inbound import InFolder
@@ -79,8 +79,24 @@ class TestAFile:
         assert keep(b"one").is_new
         assert keep(b"one", rail="other").is_new
 
-    def test_with_statements_is_kept_and_read_by_nobody(self, rail):
-        assert keep(b"01,", folder=InFolder.STATEMENTS).file.next_attempt_at is None
+    def test_with_statements_waits_for_others_to_read_it(self, rail):
+        file = keep(b"01,", folder=InFolder.STATEMENTS).file
+
+        assert file.next_attempt_at == NOW
+        assert reading.read_due(now=NOW) == 0
+
+    def test_says_who_uploaded_it(self, rail):
+        keep(b"one")
+        store(
+            rail_id=RAIL,
+            folder=InFolder.STATEMENTS,
+            name="a",
+            content=[b"two"],
+            uploaded_by="usr_1",
+            now=NOW,
+        )
+
+        assert sorted(InFile.objects.values_list("uploaded_by", flat=True)) == ["", "usr_1"]
 
 
 class TestWhatIsNotTaken:

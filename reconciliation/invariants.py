@@ -1,0 +1,130 @@
+"""What must hold for bank statements: this app's part of the audit.
+
+Every statement follows the one before it to the cent, its lines are those of the bank's file, and
+no file lies forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+
+from common import audits, crypto
+from common.audits import Finding, Scope
+from networks.ach.inbound import storing
+from networks.ach.models import InFile
+from networks.bank_statements.items import Line
+from networks.bank_statements.reading import read
+from reconciliation import judging
+from reconciliation.models import BankStatement
+
+_COMPARED = 20  # statements whose files one look decrypts and reads
+_LINES_COMPARED = 20_000  # of them together
+
+_RECENT = "(%(full)s OR statement.taken_at > %(since)s)"
+_CHAIN = f"""
+SELECT '', statement.id, CASE
+    WHEN statement.follows_id IS DISTINCT FROM before.id
+        THEN 'does not follow the statement before it'
+    ELSE 'begins with ' || statement.opening || ' cents where the one before ended with '
+        || coalesce(before.closing, account.opening) END
+FROM reconciliation_bankstatement AS statement
+JOIN reconciliation_settlementaccount AS account ON account.id = statement.account_id
+LEFT JOIN LATERAL (
+    SELECT id, closing FROM reconciliation_bankstatement
+    WHERE account_id = statement.account_id AND last_day < statement.last_day
+    ORDER BY last_day DESC LIMIT 1
+) AS before ON true
+WHERE {_RECENT} AND (statement.follows_id IS DISTINCT FROM before.id
+    OR statement.opening <> coalesce(before.closing, account.opening))
+UNION ALL
+SELECT '', file.id, 'was applied, and no statement of it was taken'
+FROM ach_infile AS file
+WHERE (%(full)s OR file.applied_at > %(since)s)
+    AND file.folder = 'statements' AND file.status = 'applied'
+    AND NOT EXISTS (SELECT FROM reconciliation_bankstatement WHERE file_id = file.id)
+    AND NOT EXISTS (
+        SELECT FROM jsonb_array_elements(file.faults) AS fault
+        WHERE fault ->> 'code' = ANY(%(left)s))
+UNION ALL
+SELECT '', file.id, 'is ' || file.status || ', and a statement of it was taken'
+FROM reconciliation_bankstatement AS statement JOIN ach_infile AS file ON file.id = file_id
+WHERE {_RECENT} AND file.status <> 'applied'
+"""  # noqa: S608  # our own text
+_SUMS = f"""
+SELECT '', statement.id, 'its lines do not come to what it says'
+FROM reconciliation_bankstatement AS statement CROSS JOIN LATERAL (
+    SELECT count(*) AS lines, coalesce(sum(amount) FILTER (WHERE amount > 0), 0) AS credits,
+        coalesce(-sum(amount) FILTER (WHERE amount < 0), 0) AS debits,
+        encode(sha256(coalesce(string_agg(decode(digest, 'hex'), '' ORDER BY position), '')), 'hex')
+            AS digest
+    FROM reconciliation_statementline WHERE statement_id = statement.id
+) AS found
+WHERE {_RECENT} AND (
+    statement.closing <> statement.opening + statement.credits - statement.debits
+    OR (line_count, statement.credits, statement.debits, lines_digest)
+        IS DISTINCT FROM (lines, found.credits, found.debits, digest))
+"""  # noqa: S608  # our own text
+# A statement of a rail that has an account is due until it is taken or set aside.
+_FORGOTTEN = """
+SELECT '', file.id, 'a bank statement that nobody reads'
+FROM ach_infile AS file
+WHERE file.folder = 'statements' AND file.status = 'stored' AND file.next_attempt_at IS NULL
+    AND EXISTS (
+        SELECT FROM reconciliation_settlementaccount AS account
+        WHERE account.rail_id = file.rail_id AND account.status = 'current')
+"""
+_NEWEST = f"""
+SELECT id FROM reconciliation_bankstatement AS statement
+WHERE {_RECENT} ORDER BY taken_at DESC, id DESC LIMIT %(most)s
+"""  # noqa: S608  # our own text
+
+
+def check(scope: Scope) -> Iterator[Finding]:
+    """Check the chain of every account, sums, that lines are those of the bank's bytes, and that
+    every file is read."""
+    values = {**scope.values, "left": list(judging.LEFT), "most": _COMPARED}
+    yield from audits.found("statement_chain", _CHAIN, values)
+    yield from audits.found("statement_sums", _SUMS, values)
+    yield from audits.found("statement_forgotten", _FORGOTTEN, values)
+    left = _LINES_COMPARED
+    for row in _newest(values):
+        left -= row.line_count
+        if left < 0:
+            break
+        if problem := _problem(row):
+            yield Finding(code="statement_bytes", tenant_id="", subject=row.pk, message=problem)
+
+
+def _newest(values: dict[str, object]) -> list[BankStatement]:
+    ids = audits.ids(_NEWEST, values)
+    return list(BankStatement.objects.filter(pk__in=ids).select_related("file").order_by("-pk"))
+
+
+def _problem(row: BankStatement) -> str:
+    """What differs between a statement's lines and the bytes that the bank sent."""
+    try:
+        said = list(_said(row.file, row.number))
+    except crypto.Undecryptable:
+        return "a piece of its file does not open"
+    columns = ("position", "digest", "amount", "booked_on", "value_on", "kind", "type_code")
+    kept = row.lines.order_by("position").values_list(*columns)
+    for of_bank, ours in zip_longest(said, kept.iterator()):
+        if of_bank != ours:
+            place = (ours or of_bank)[0]
+            return f"its line {place} is not what the bank sent"
+    return ""
+
+
+def _said(file: InFile, number: int) -> Iterator[tuple[object, ...]]:
+    for event in read(storing.Reader(file)):
+        if isinstance(event, Line) and event.statement == number:
+            yield (
+                event.position,
+                event.id,
+                event.amount,
+                event.booked_date,
+                event.value_date,
+                event.kind.value,
+                event.type_code,
+            )

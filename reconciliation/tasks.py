@@ -1,0 +1,19 @@
+"""The Celery tasks of reconciliation. All are sweeps: to run one twice does no harm."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from common.clock import utc_now
+from reconciliation import reading
+
+# In seconds. A file of a million lines takes minutes; a killed worker's is taken up by the next.
+_SOFT, _HARD = 13 * 60, 14 * 60
+
+
+@shared_task(
+    name="reconciliation.read_statements", soft_time_limit=_SOFT, time_limit=_HARD, acks_late=False
+)
+def read_statements(**_future: object) -> None:
+    """Take the bank statements that are due."""
+    reading.read_due(now=utc_now())
