@@ -23,6 +23,7 @@ _PAGES = (
     ("Ledger", "account_balance", "desk:ledger", "balance.view_ledgercheck"),
     ("Files", "upload_file", "desk:files", "ach.view_outfile"),
     ("Exceptions", "rule", "desk:exceptions", "ach.view_inrecord"),
+    ("Statements", "receipt_long", "desk:statements", "reconciliation.view_bankstatement"),
     ("Rails", "conversion_path", "desk:rails", "ach.view_achrail"),
     ("Queues", "schedule", "desk:queues", "tenants.view_tenant"),
     ("Switches", "toggle_on", "admin:tenants_switch_changelist", "tenants.view_switch"),

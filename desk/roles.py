@@ -20,6 +20,7 @@ _APPS = (
     "funding",
     "network_inbox",
     "payments",
+    "reconciliation",
     "sandbox_bank",
     "tenants",
     "webhooks",
@@ -68,6 +69,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
         "desk.add_itemnote",
         "funding.reveal_source_number",
         "payments.reveal_recipient_number",
+        "reconciliation.reveal_statementline",
         "tenants.view_as_tenant",
     ),
     "Accountant": (
@@ -79,6 +81,10 @@ ROLES: Mapping[str, tuple[str, ...]] = {
         "desk.add_itemnote",
         "network_inbox.approve_settlement",
         "network_inbox.propose_settlement",
+        "reconciliation.approve_settlementaccount",
+        "reconciliation.propose_settlementaccount",
+        "reconciliation.reveal_statementline",
+        "reconciliation.upload_bankstatement",
     ),
     "Administrator": (
         "tenants.add_tenant",

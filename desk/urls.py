@@ -14,6 +14,7 @@ from desk.ledger import views as ledger
 from desk.proposals import views as proposals
 from desk.queues import views as queues
 from desk.rails import views as rails
+from desk.statements import views as statements
 from desk.tenants import viewing
 from desk.tenants import views as tenants
 from desk.transfers import views as transfers
@@ -83,6 +84,20 @@ urlpatterns = [
         "rails/<str:name>/originators/<str:originator_id>/end/",
         rails.end_originator,
         name="originator_end",
+    ),
+    path("statements/", statements.statements, name="statements"),
+    path("statements/upload/", statements.upload, name="statement_upload"),
+    path("statements/accounts/new/", statements.propose_account, name="settlement_account_new"),
+    path(
+        "statements/accounts/<str:account_id>/",
+        statements.decide_account,
+        name="settlement_account",
+    ),
+    path("statements/<str:statement_id>/", statements.statement, name="statement"),
+    path(
+        "statements/<str:statement_id>/lines/<int:position>/",
+        statements.line,
+        name="statement_line",
     ),
     path("tenants/<str:tenant_id>/", tenants.tenant, name="tenant"),
     path("tenants/<str:tenant_id>/suspend/", tenants.suspend, name="suspend"),

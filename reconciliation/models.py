@@ -156,7 +156,10 @@ class BankStatement(models.Model):
                 condition=Q(first_day__lte=F("last_day")), name="statement_days_in_order"
             ),
         )
-        indexes = (models.Index(fields=("taken_at",), name="bank_statement_age"),)
+        indexes = (
+            models.Index(fields=("taken_at",), name="bank_statement_age"),
+            models.Index(fields=("last_day", "id"), name="bank_statement_by_day"),
+        )
 
     def __str__(self) -> str:
         return f"Statement of {self.last_day:%B %-d, %Y}"
@@ -193,6 +196,7 @@ class StatementLine(models.Model):
     class Meta:
         verbose_name = "line of a bank statement"
         verbose_name_plural = "lines of bank statements"
+        permissions = (("reveal_statementline", "Can read what a line says of people"),)
         constraints = (
             models.UniqueConstraint(fields=("statement", "position"), name="one_line_per_position"),
             models.UniqueConstraint(fields=("statement", "digest"), name="one_line_per_digest"),

@@ -23,6 +23,10 @@ TEMPLATES = [
     }
 ]
 
+# What staff upload stays in memory until it is encrypted; a larger body brings no file at all.
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
+FILE_UPLOAD_MAX_MEMORY_SIZE = 9 << 20  # bytes of the whole form; a file has 8 MiB at most
+
 STATIC_URL = "/static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]

@@ -16,9 +16,10 @@ from desk.doers import Doer
 from desk.exceptions.forms import DishonorForm, MatchForm, ReadAgainForm, RefuseForm
 from desk.forms import ReasonForm
 from desk.proposals import asking
+from networks.ach import proposing
 from networks.ach.inbound import deciding
 from networks.ach.models import AchReply, Correction, InFile, InRecord, Originator
-from networks.ach.models.inbound import RecordKind
+from networks.ach.models.inbound import InFolder, RecordKind
 from networks.ach.models.proposals import ProposalKind
 from networks.ach.states import CorrectionStatus, InFileStatus, RecordStatus
 
@@ -29,7 +30,8 @@ Values = Mapping[str, Any]
 @dataclass(frozen=True)
 class Action:
     """One button. `do` gets the row, what was typed, who it is and when, and may raise
-    StaffRefusal; `possible` says whether the row offers it."""
+    StaffRefusal; `possible` says whether the row offers it, `is_for_two` that
+    another person has to approve it."""
 
     label: str
     explained: str
@@ -37,6 +39,7 @@ class Action:
     do: Callable[[Any, Values, str, datetime], object]
     possible: Callable[[Any], bool]
     tone: str = "primary"
+    is_for_two: bool = False
 
 
 def _match(row: InRecord, values: Values, staff: str, now: datetime) -> object:
@@ -82,12 +85,31 @@ def _resolve(row: InRecord, values: Values, staff: str, now: datetime) -> object
 
 def _read_again(row: InFile, values: Values, staff: str, now: datetime) -> object:
     return deciding.read_again(
-        file_id=row.pk, staff=staff, why=values["reason"], excuse=values["excuse"], now=now
+        file_id=row.pk,
+        staff=staff,
+        why=values["reason"],
+        excuse=values.get("excuse", False),
+        now=now,
     )
 
 
 def _resolve_file(row: InFile, values: Values, staff: str, now: datetime) -> object:
     return deciding.resolve_file(file_id=row.pk, staff=staff, why=values["reason"], now=now)
+
+
+def _dismiss(row: InFile, values: Values, staff: str, now: datetime) -> object:
+    return proposing.propose(
+        ProposalKind.DISMISS_STATEMENT,
+        rail=row.rail_id,
+        subject=row.pk,
+        reason=values["reason"],
+        by=staff,
+        now=now,
+    )
+
+
+def _is_statement(row: InFile) -> bool:
+    return row.folder == InFolder.STATEMENTS
 
 
 def open_correction(record: InRecord) -> Correction | None:
@@ -166,14 +188,30 @@ FILE_ACTIONS = {
         "A worker reads the file once more. What was applied stays applied.",
         ReadAgainForm,
         _read_again,
-        lambda row: row.status == InFileStatus.REVIEW,
+        lambda row: row.status == InFileStatus.REVIEW and not _is_statement(row),
     ),
     "resolve": Action(
         "Resolve",
         "The file stays as it is. Its records are decided one by one.",
         ReasonForm,
         _resolve_file,
-        lambda row: row.status == InFileStatus.REVIEW,
+        lambda row: row.status == InFileStatus.REVIEW and not _is_statement(row),
+    ),
+    "take-again": Action(
+        "Try again",
+        "A worker reads the statement once more, and takes it if it fits now.",
+        ReasonForm,
+        _read_again,
+        lambda row: row.status == InFileStatus.REVIEW and _is_statement(row),
+    ),
+    "propose-dismissal": Action(
+        "Dismiss",
+        "Another person approves it, and the statement is never taken.",
+        ReasonForm,
+        _dismiss,
+        lambda row: row.status == InFileStatus.REVIEW and _is_statement(row),
+        tone="bad",
+        is_for_two=True,
     ),
 }
 

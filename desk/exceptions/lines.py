@@ -57,6 +57,8 @@ _DO = {
     RecordKind.REFUSED_NOC: "Look at what their bank says, then resolve it",
     RecordKind.RECEIVED: "Find out whose money it is, then resolve it",
 }
+_LOOK_AT_FILE = "Ask the bank, read it again, or resolve it"
+_LOOK_AT_STATEMENT = "Ask the bank for the right one, try again, or dismiss it"
 _CONFIRM = "Another person than who wrote it down confirms or rejects it"
 _CONFIRM_OR_SILENCE = f"{_CONFIRM}; until then the bank's silence does not count as acceptance"
 _RESOLVE = "Look at it, then resolve it"
@@ -212,6 +214,17 @@ def _files(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]
             since=row.received_at,
             due=deadlines.review_due(row.received_at),
             now=now,
+        yield _line(
+            Subject(ItemKind.BANK_FILE, row.pk),
+            row.received_at,
+            f"File set aside: {row.name}",
+            str(first.get("detail") or InFolder(row.folder).label),
+            None,
+            row.rail_id,
+            reverse("desk:exception_file", args=[row.pk]),
+            _LOOK_AT_STATEMENT if row.folder == InFolder.STATEMENTS else _LOOK_AT_FILE,
+            deadlines.review_due(row.received_at),
+            now,
         )
 
 

@@ -20,6 +20,7 @@ from desk.exceptions.line import until
 from desk.forms import ReasonForm
 from desk.items import people, standing
 from desk.items.narrowing import Narrowing, Whose
+from desk.proposals import lines as proposals
 from networks.ach.inbound import changes
 from networks.ach.models import (
     AchEntry,
@@ -37,6 +38,7 @@ SEE = "ach.view_inrecord"
 DECIDE = "ach.change_inrecord"
 ORIGINATORS = "ach.change_originator"
 CANDIDATES_SHOWN = 10
+_PROPOSED = "Proposed. Another person approves it."
 
 
 @require_safe
@@ -104,6 +106,7 @@ def file(request: HttpRequest, file_id: str) -> HttpResponse:
         file=row,
         resolved_by=doers.names_of([row.resolved_by]).get(row.resolved_by, ""),
         actions=_possible(acts.FILE_ACTIONS, row),
+        proposals=proposals.of_subject(row.pk),
     )
 
 
@@ -166,7 +169,7 @@ def release_debits(request: HttpRequest, name: str, originator_id: str) -> HttpR
         except StaffRefusal as refusal:
             form.add_error(None, refusal.detail)
         else:
-            messages.success(request, "Proposed. Another person approves it.")
+            messages.success(request, _PROPOSED)
             return redirect("desk:exceptions")
     title = f"Let debits of {row.company_name} go on"
     return desk_render(
@@ -193,7 +196,8 @@ def _decide(
         except StaffRefusal as refusal:
             form.add_error(None, refusal.detail)
         else:
-            messages.success(request, f"Done: {action.label.lower()}.")
+            done = f"Done: {action.label.lower()}."
+            messages.success(request, _PROPOSED if action.is_for_two else done)
             return redirect("desk:exceptions")
     return desk_render(
         request,

@@ -54,6 +54,18 @@ def _of_file(what: str) -> _Record:
     return record
 
 
+def _dismissed(proposal: AchProposal, doer: Doer, now: datetime) -> None:
+    details = {"rail": proposal.rail_id, "proposalId": proposal.pk}
+    doers.record(
+        doer,
+        "bank_statement.dismissed",
+        proposal.subject,
+        now=now,
+        note=proposal.reason,
+        **details,
+    )
+
+
 def _assigned(proposal: AchProposal, doer: Doer, now: datetime) -> None:
     rows = Originator.objects.filter(rail=proposal.rail_id, tenant_id=proposal.tenant_id)
     row = rows.get(ended_at=None)
@@ -87,5 +99,6 @@ _RECORDS: Mapping[str, _Record] = MappingProxyType(
         ProposalKind.ORIGINATOR: _assigned,
         ProposalKind.END_ORIGINATOR: _of_originator("ended"),
         ProposalKind.RELEASE_DEBITS: _of_originator("debits_went_on"),
+        ProposalKind.DISMISS_STATEMENT: _dismissed,
     }
 )

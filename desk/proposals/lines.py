@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
+from django.urls import reverse
 
 from common import lookalikes
 from common.money import format_cents
@@ -29,6 +30,9 @@ _EFFECTS = {
         "Nothing more is taken in this name. The tenant uses the common company, and its limits."
     ),
     ProposalKind.RELEASE_DEBITS: "New debits are taken then, and the rates count anew.",
+    ProposalKind.DISMISS_STATEMENT: (
+        "The file is never taken. The days after it wait until the bank sends another one for it."
+    ),
 }
 # The same, told to whoever has just approved it.
 _DONE = {
@@ -39,6 +43,7 @@ _DONE = {
         "Approved: nothing more is taken in this name, and the tenant uses the common company."
     ),
     ProposalKind.RELEASE_DEBITS: "Approved: new debits are taken, and the rates count anew.",
+    ProposalKind.DISMISS_STATEMENT: "Approved: the statement is never taken.",
 }
 _LIMITS = {
     "daily_debit_max": "Debits a day, at most",
@@ -73,7 +78,20 @@ class ProposalLine:
 
     @property
     def is_about_file(self) -> bool:
-        return self.row.kind in {ProposalKind.AT_BANK, ProposalKind.NOT_AT_BANK}
+        return self.row.kind in {
+            ProposalKind.AT_BANK,
+            ProposalKind.NOT_AT_BANK,
+            ProposalKind.DISMISS_STATEMENT,
+        }
+
+    @property
+    def address(self) -> str:
+        """The page of what it is about."""
+        if self.row.kind == ProposalKind.DISMISS_STATEMENT:
+            return reverse("desk:exception_file", args=[self.row.subject])
+        if self.is_about_file:
+            return reverse("desk:file", args=[self.row.subject])
+        return reverse("desk:rail", args=[self.row.rail_id])
 
     @property
     def why(self) -> str:

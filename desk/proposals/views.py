@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from common.clock import utc_now
@@ -14,7 +13,6 @@ from desk import doers
 from desk.access import actor_of, desk_page, desk_render
 from desk.doers import person
 from desk.proposals import deciding, lines
-from networks.ach.models import AchProposal
 
 DECIDE = deciding.APPROVES
 _REJECTED = "Rejected: everything stays as it was."
@@ -35,19 +33,13 @@ def decide(request: HttpRequest, proposal_id: str) -> HttpResponse:
             messages.error(request, f"{refusal.detail} {refusal.advice}")
         else:
             messages.success(request, line.done if is_approved else _REJECTED)
-        return redirect(_address(row, line.is_about_file))
+        return redirect(line.address)
     return desk_render(
         request,
         "desk/proposals/decide.html",
         title=row.get_kind_display(),
         line=line,
-        back=_address(row, line.is_about_file),
+        back=line.address,
         standing=doers.standing(DECIDE, row, reader=doer) if row.is_open else None,
         is_own=row.proposed_by == doer.name,
     )
-
-
-def _address(row: AchProposal, is_about_file: bool) -> str:
-    if is_about_file:
-        return reverse("desk:file", args=[row.subject])
-    return reverse("desk:rail", args=[row.rail_id])

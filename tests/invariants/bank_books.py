@@ -25,6 +25,8 @@ from networks.ach.sending import send_next
 from networks.ach.spoken import Said
 from networks.ach.terms import RailTerms
 from networks.rails.models import Rail, RailKind
+from reconciliation import accounts
+from reconciliation.models import StatementFormat
 from tenants import actors
 from tenants.models import Tenant
 from tests.builders import make_staff
@@ -32,6 +34,7 @@ from tests.networks.ach import life
 from tests.networks.ach.builders import RAIL, TERMS, make_originator, make_rail, take_some
 from tests.networks.ach.folder import Folder
 from tests.networks.ach.inbound import builders as inbound
+from tests.reconciliation import statements
 from transfers.route_changes import open_route
 
 _BANK = TERMS["odfi_routing"]
@@ -59,7 +62,7 @@ def keep(tenant: Tenant) -> dict[str, Any]:
     names["spoken"] = SpokenAnswer.objects.get(file=names["of"]).pk
     names |= _decided(names["of"], utc_now())
     (waiting,) = take_some(1, now=freeze, tenant_id=tenant.pk)
-    return names | {"ew": waiting.pk} | _connected(utc_now())
+    return names | {"ew": waiting.pk} | _connected(utc_now()) | _statements(utc_now())
 
 
 def _file(
@@ -190,4 +193,29 @@ def _connected(now: datetime) -> dict[str, Any]:
         "key_used": keys[1].pk,
         "stop_over": over.pk,
         "stop": stop.pk,
+    }
+
+
+def _statements(now: datetime) -> dict[str, Any]:
+    """Two days of our account (`st1`, `st2`), with two lines each, and an account that somebody
+    proposed."""
+    account = statements.in_force(rail=RAIL)
+    opening, day = statements.OPENING, statements.MONDAY
+    for content in (
+        statements.bai2_of(day, 5_000, -1_000),
+        statements.bai2_of(statements.TUESDAY, 20, 30, opening=opening + 4_000),
+    ):
+        file = statements.take(content, rail=RAIL)
+        assert file.status == "applied", file.faults
+    first, second = account.statements.order_by("last_day")
+    other = accounts.Opening(
+        rail=RAIL, number="5550001", format=StatementFormat.CAMT, opened_on=day, cents=0
+    )
+    proposed = accounts.propose(other, reason="A second bank", by=_id_of("ann"), now=now)
+    return {
+        "sac": account.pk,
+        "sac_proposed": proposed.pk,
+        "st1": first.pk,
+        "st2": second.pk,
+        "stf": second.file_id,
     }

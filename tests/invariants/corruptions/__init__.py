@@ -22,6 +22,7 @@ from tests.invariants.corruptions.payments import PAYMENTS
 from tests.invariants.corruptions.people import PEOPLE
 from tests.invariants.corruptions.proofs import PROOFS
 from tests.invariants.corruptions.seals import SEALS
+from tests.invariants.corruptions.statements import STATEMENTS
 from tests.invariants.corruptions.webhooks import WEBHOOKS
 
 TABLE = [
@@ -35,6 +36,7 @@ TABLE = [
     *BANKS,
     *LINES,
     *OPERATOR,
+    *STATEMENTS,
     *PEOPLE,
     *SEALS,
 ]
