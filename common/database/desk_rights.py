@@ -46,7 +46,7 @@ _ONLY_READ = frozenset(
 _READ_ALL = frozenset({"ach_achkey"})
 # An invitation that is sent anew or revoked loses its link.
 _MAY_EMPTY = frozenset({"tenants_invitation"})
-# Nobody orders money, issues a key or joins a team here.
+# Nobody orders money, issues a key or joins a team here, or says what a bank says.
 _NEVER_INSERTED = frozenset(
     {
         "funding_confirmation",
@@ -55,6 +55,8 @@ _NEVER_INSERTED = frozenset(
         "funding_fundingtransaction",
         "payments_payment",
         "payments_recipient",
+        "reconciliation_bankstatement",
+        "reconciliation_statementline",
         "tenants_apikey",
         "tenants_membership",
         "webhooks_webhookendpoint",

@@ -66,7 +66,9 @@ _ONLY_READ = frozenset(
     }
 )
 _SOME: Mapping[str, Rights] = {
-    "tenants_tenant": READ_ONLY._replace(update=("id",)),  # to lock it
+    # To lock it.
+    "reconciliation_settlementaccount": READ_ONLY._replace(update=("id",)),
+    "tenants_tenant": READ_ONLY._replace(update=("id",)),
     "funding_autofundingconfig": Rights(
         insert=False,
         update=(

@@ -157,6 +157,8 @@ class TestColumns:
             "mfa.Authenticator.data.seed",
             "payments.Recipient.account_number_token",
             "payments.RecipientVersion.account_number_token",
+            "reconciliation.SettlementAccount.number_token",
+            "reconciliation.StatementLine.said_token",
             "webhooks.WebhookEndpoint.previous_secret_token",
             "webhooks.WebhookEndpoint.secret_token",
         ]

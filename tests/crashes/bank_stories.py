@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from common.clock import utc_now
@@ -40,23 +41,29 @@ from networks.ach.models.rails import RailPart
 from networks.ach.models.reversals import ReversalReason
 from networks.ach.originating import Company
 from networks.ach.spoken import Said
+from reconciliation import accounts, taking
+from reconciliation.models import StatementFormat
 from tenants import actors
 from tests.builders import make_staff
 from tests.crashes.banks import (
     Returning,
     a_file,
     a_sent_file,
+    bank_said,
     change,
     late_return,
     make_bank,
+    odd_statement,
     set_aside,
     short_return,
+    statement,
 )
 from tests.crashes.desk_stories import send
 from tests.crashes.every_call import Story
 from tests.crashes.stored import Stored
 from tests.crashes.world import Act, World
 from tests.networks.ach import life
+from tests.reconciliation.statements import MONDAY
 
 Begin = Callable[[World], Act]
 WHY = {"reason": "The bank said so"}
@@ -260,6 +267,59 @@ def of_originator(page: str, **fields: Any) -> Begin:
     return begin
 
 
+# --- Bank statements
+
+
+def of_statement(what: str) -> Begin:
+    return lambda world: send(world, at("exception_decide_file", odd_statement().pk, what), **WHY)
+
+
+def dismiss(world: World) -> Act:
+    file = odd_statement()
+    about: dict[str, Any] = {"rail": file.rail_id, "subject": file.pk, "reason": "Not ours"}
+    row = proposing.propose(ProposalKind.DISMISS_STATEMENT, by=ann().name, now=utc_now(), **about)
+    return send(world, at("proposal", row.pk), decision="approve")
+
+
+def reveal_line(world: World) -> Act:
+    taking.take(file := statement(), now=utc_now())
+    (row,) = file.statements.all()
+    line = row.lines.order_by("position")[0]
+    return send(world, at("statement_line", row.pk, line.position))
+
+
+def upload_statement(world: World) -> Act:
+    rail, file = make_bank(), SimpleUploadedFile("day.txt", bank_said())
+    return send(world, at("statement_upload"), rail=rail, file=file)
+
+
+ACCOUNT = {
+    "number": "4000123456",
+    "format": "bai2",
+    "opened_on": "2026-11-16",
+    "cents": "10,000.00",
+}
+
+
+def propose_account(world: World) -> Act:
+    return send(world, at("settlement_account_new"), rail=make_bank(), **ACCOUNT, **WHY)
+
+
+def decide_account(decision: str) -> Begin:
+    def begin(world: World) -> Act:
+        opening = accounts.Opening(
+            rail=make_bank(),
+            number="4000123456",
+            format=StatementFormat.BAI2,
+            opened_on=MONDAY,
+            cents=0,
+        )
+        row = accounts.propose(opening, reason="x", by=ann().name, now=utc_now())
+        return send(world, at("settlement_account", row.pk), decision=decision)
+
+    return begin
+
+
 COMPANY = {"company_name": "OTHER", "company_id": "1234567891", "exposure_max": "5.00"}
 
 # By the address, and what of all that it does.
@@ -272,6 +332,14 @@ BEGINNINGS: dict[str, Begin] = {
     "exception_decide resolve": of_record("resolve", short_return),
     "exception_decide_file read-again": of_in_file("read-again", excuse="on"),
     "exception_decide_file resolve": of_in_file("resolve"),
+    "exception_decide_file take-again": of_statement("take-again"),
+    "exception_decide_file propose-dismissal": of_statement("propose-dismissal"),
+    "proposal approve dismissal": dismiss,
+    "statement_line": reveal_line,
+    "statement_upload": upload_statement,
+    "settlement_account_new": propose_account,
+    "settlement_account approve": decide_account("approve"),
+    "settlement_account reject": decide_account("reject"),
     "reply_withdraw": withdraw_reply,
     "originator_debits": release_debits,
     "entry_reverse": reverse_entry,

@@ -21,6 +21,7 @@ from networks.ach.models.inbound import InFolder
 from networks.ach.network import AchNetwork
 from networks.ach.sending import send_next
 from networks.ach.states import FileStatus
+from reconciliation.reading import read_due as read_statements
 from tests.networks.ach import builders as outbound
 from tests.networks.ach import life
 from tests.networks.ach.folder import Folder
@@ -32,6 +33,7 @@ from tests.networks.ach.inbound.builders import (
     changed,
     returned,
 )
+from tests.reconciliation import statements
 
 _number = itertools.count(1)
 
@@ -101,6 +103,27 @@ def change() -> InRecord:
     """Which waits for a person, because the rail says so."""
     bank = Returning(apply_changes=False)
     return bank.said(*changed(bank.entry()), change=True)
+
+
+def statement(*, opening: int = statements.OPENING) -> InFile:
+    """A bank statement that waits, of an account that begins with `statements.OPENING` cents."""
+    rail = inbound.make_rail(f"bank{next(_number)}")
+    statements.in_force(rail=rail.pk)
+    return statements.store(bank_said(opening), rail=rail.pk)
+
+
+def bank_said(opening: int = statements.OPENING) -> bytes:
+    """A day with two lines."""
+    return statements.bai2_of(statements.MONDAY, 5_000, -1_000, opening=opening)
+
+
+def odd_statement() -> InFile:
+    """One that was set aside."""
+    file = statement(opening=1)
+    read_statements(now=utc_now())
+    file.refresh_from_db()
+    assert file.status == "review"
+    return file
 
 
 def set_aside() -> InFile:

@@ -10,6 +10,7 @@ from io import StringIO
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
+from unittest import mock
 
 from django.core.management import CommandError, call_command, get_commands
 from django.db import DatabaseError
@@ -23,9 +24,10 @@ from networks.rails.models import Rail, RailKind
 from tenants.actors import SYSTEM
 from tenants.services import staff
 from tests.crashes.bank_stories import a_stuck_file, ann
-from tests.crashes.banks import make_bank
+from tests.crashes.banks import bank_said, make_bank, statement
 from tests.crashes.every_call import BUSY, UNKNOWN, Story, Told
 from tests.crashes.world import Act, World
+from tests.reconciliation.statements import OPENING
 from transfers.route_changes import open_route
 
 Begin = Callable[[World], Act]
@@ -95,6 +97,27 @@ def route(*options: str) -> Begin:
     return begin
 
 
+def read_statement(world: World) -> Act:
+    """Of an account that is in force."""
+    rail = statement().rail_id
+    path = Path(gettempdir()) / f"{rail}.txt"
+    path.write_bytes(bank_said(OPENING + 1))
+    return command("read_statement", str(path), "--rail", rail, *WHO)
+
+
+def account(world: World) -> Act:
+    terms = ("--format", "bai2", "--opened-on", "2026-11-16", "--opening", "0")
+    number = StringIO("4000123456")
+    run = command("settlement_account", make_bank(), *terms, *WHO)
+
+    def act(headers: Any) -> Told:
+        number.seek(0)
+        with mock.patch("sys.stdin", number):
+            return run(headers)
+
+    return act
+
+
 def colleague(*options: str) -> Begin:
     """Somebody who is a viewer here already, in a copy whose roles were made."""
 
@@ -119,6 +142,8 @@ BEGINNINGS: dict[str, Begin] = {
     "ach_originator end": company("--end"),
     "ach_file at-bank": stuck_file("--at-bank"),
     "ach_file not-at-bank": stuck_file("--not-at-bank"),
+    "read_statement": read_statement,
+    "settlement_account": account,
     "staff_member role": colleague("--role", "Accountant"),
     "staff_member end": colleague("--end"),
     "set_route lead": route(),

@@ -41,6 +41,7 @@ from tests.builders import (
     publish,
     publish_notice,
 )
+from tests.crashes import banks
 from tests.crashes.api_stories import BANK_ACCOUNT
 from tests.crashes.every_call import Story, Told
 from tests.crashes.stored import Stored
@@ -270,6 +271,10 @@ def bank_files(world: World) -> None:
     RailLine.objects.update_or_create(pk=RAIL, defaults=due)
 
 
+def bank_statement(_world: World) -> None:
+    banks.statement()
+
+
 BEGINNINGS: dict[str, Callable[[World], None]] = {
     "funding.submit_due": submit_funding,
     "funding.process_network_events": funding_events,
@@ -280,6 +285,7 @@ BEGINNINGS: dict[str, Callable[[World], None]] = {
     "networks.fetch_ach_files": bank_files,
     "networks.read_ach_files": bank_files,
     "networks.watch_ach_files": bank_files,
+    "reconciliation.read_statements": bank_statement,
     "payments.submit_due": submit_payments,
     "payments.process_network_events": payment_events,
     "payments.run_waiting": waiting,

@@ -63,6 +63,7 @@ def _button(*powers: str) -> Rule:
 RECORDS, FILES, ENTRIES = "ach.view_inrecord", "ach.view_outfile", "ach.view_achentry"
 RAILS, LEDGER, TENANT = "ach.view_achrail", "balance.view_ledgercheck", "tenants.view_tenant"
 DELIVERY = "webhooks.view_webhookdelivery"
+STATEMENTS = "reconciliation.view_bankstatement"
 DESK = {
     "exceptions": _seen(RECORDS),
     "exception_record": _seen(RECORDS),
@@ -110,6 +111,12 @@ DESK = {
     "originator_debits": _form(RECORDS, "ach.change_originator"),
     "originator": _form(RAILS, "ach.change_originator"),
     "originator_end": _button(RAILS, "ach.change_originator"),
+    "statements": _seen(STATEMENTS),
+    "statement": _seen(STATEMENTS),
+    "statement_line": _button(STATEMENTS, "reconciliation.reveal_statementline"),
+    "statement_upload": _form(STATEMENTS, "reconciliation.upload_bankstatement"),
+    "settlement_account_new": _form(STATEMENTS, "reconciliation.propose_settlementaccount"),
+    "settlement_account": _form(STATEMENTS, "reconciliation.approve_settlementaccount"),
     "tenant": _seen(TENANT),
     "suspend": _form(TENANT, "tenants.change_tenant"),
     "release": _form(TENANT, "tenants.change_tenant"),

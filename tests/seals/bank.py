@@ -40,10 +40,12 @@ from networks.ach.sending import send_next
 from networks.ach.spoken import Said
 from networks.ach.terms import RailTerms
 from networks.rails.models import RailKind
+from reconciliation import taking
 from tenants.models import Tenant
 from tests.networks.ach import life
 from tests.networks.ach.builders import RAIL, TERMS, take_some
 from tests.networks.ach.folder import Folder
+from tests.reconciliation import statements
 
 ANN, BEN = "usr_ann", "usr_ben"
 
@@ -58,6 +60,7 @@ def keep(tenant: Tenant) -> None:
     file = _send(tenant, noon)
     _answer(file, noon)
     _say(file, noon)
+    _statement(noon)
 
 
 def _agree(now: datetime) -> None:
@@ -123,6 +126,14 @@ def _say(sent: OutFile, now: datetime) -> None:
     answer = spoken.propose(sent.pk, said=said, reason="No file came", by=ANN, now=now)
     spoken.reject(answer.pk, by=BEN, now=now)
     _ask(now)
+
+
+def _statement(now: datetime) -> None:
+    """A day of our account at the bank."""
+    account = statements.in_force(rail=RAIL)
+    file = statements.store(statements.bai2_of(statements.MONDAY, 5_000), rail=RAIL)
+    taking.take(file, now=now)
+    assert account.statements.count() == 1
 
 
 def _ask(now: datetime) -> None:

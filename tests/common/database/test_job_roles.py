@@ -113,6 +113,8 @@ NEVER_INSERTED_BY_THE_DESK = [
     "payments_payment",
     "payments_recipient",
     "tenants_membership",
+    "reconciliation_bankstatement",
+    "reconciliation_statementline",
 ]
 OF_APPROVALS = "RIU(approvers decided_at decided_by decision decline_reason reminded_at)"
 # Each table that the job has a right on: (R)ead, (I)nsert, (U)pdate, (D)elete, with the columns
@@ -186,6 +188,7 @@ TABLES = {
         "funding_confirmationlink": "R(approver_email confirmation_id created_at id)I",
         "payments_paymentconfirmation": OF_APPROVALS,
         "payments_paymentconfirmationlink": "R(approver_email confirmation_id created_at id)I",
+        "reconciliation_settlementaccount": "RU(id)",
         "tenants_accessproposal": "RU(decided_at decided_by_id decision decision_note)",
         "tenants_apikey": "R(but digest)",
         "tenants_invitation": "R(but digest)U(digest)",
