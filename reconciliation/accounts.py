@@ -1,5 +1,6 @@
 """Our accounts behind the rails. One person proposes an account, another one puts it in force; an
-operator's command does both. The caller writes the audit log.
+operator's command does both. An account begins anew, after its last statement, where its format
+changes or its balance was agreed on wrongly. The caller writes the audit log.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from networks.ach.models.inbound import InFolder
 from networks.ach.states import InFileStatus
 from networks.bank_details import last4
 from reconciliation.errors import AccountRefused
-from reconciliation.models import SettlementAccount, StatementFormat
+from reconciliation.models import BankStatement, SettlementAccount, StatementFormat
 from reconciliation.states import ACCOUNT_STATES, AccountStatus
 
 NUMBER_LENGTH_MAX = 34
@@ -47,6 +48,7 @@ def propose(opening: Opening, *, reason: str, by: str, now: datetime) -> Settlem
 def put_in_force(opening: Opening, *, reason: str, by: str, now: datetime) -> SettlementAccount:
     """At an operator's word, without another person. Raises AccountRefused."""
     account = _account(opening, reason=reason, by=by, now=now)
+    _require_after_all(account)
     account.by_command = True
     account.status, account.decided_by, account.decided_at = AccountStatus.CURRENT, by, now
     _insert(account)
@@ -58,6 +60,7 @@ def put_in_force(opening: Opening, *, reason: str, by: str, now: datetime) -> Se
 def approve(account_id: str, *, by: str, now: datetime) -> SettlementAccount:
     """Put it in force; statements that wait for it are read. Raises AccountRefused."""
     account = _decide(account_id, AccountStatus.CURRENT, by, now)
+    _require_after_all(account)
     _wake(account.rail_id, now)
     return account
 
@@ -69,14 +72,15 @@ def reject(account_id: str, *, by: str, now: datetime) -> SettlementAccount:
 
 
 def of_numbers(rail: str, numbers: Iterable[str]) -> dict[str, SettlementAccount]:
-    """The accounts in force with these numbers, row-locked in the order of their ids, so that one
-    file after the other is judged. In a transaction."""
+    """The accounts in force with these numbers, row-locked in the order of their ids with those
+    that were in force before, so that one file after the other is judged. In a transaction."""
     names = {name: number for number in numbers for name in fingerprints(number)}
     rows = SettlementAccount.objects.filter(
         rail_id=rail, status=AccountStatus.CURRENT, fingerprint__in=list(names)
     )
-    locked = rows.order_by("pk").select_for_update(no_key=True)
-    return {names[row.fingerprint]: row for row in locked}
+    locked = list(rows.order_by("pk").select_for_update(no_key=True))
+    by_age = sorted(locked, key=lambda row: (row.decided_at, row.pk))
+    return {names[row.fingerprint]: row for row in by_age}
 
 
 def has_any(rail: str) -> bool:
@@ -99,13 +103,9 @@ def _account(opening: Opening, *, reason: str, by: str, now: datetime) -> Settle
         raise AccountRefused(f"A reason of 1 to {REASON_LENGTH_MAX} characters is needed.")
     if not AchRail.objects.filter(pk=opening.rail).exists():
         raise AccountRefused("There is no such rail.")
-    names = fingerprints(number)
-    known = SettlementAccount.objects.exclude(status=AccountStatus.REJECTED)
-    if known.filter(rail_id=opening.rail, fingerprint__in=names).exists():
-        raise AccountRefused("This account is known at the rail already.")
     account = SettlementAccount(
         rail_id=opening.rail,
-        fingerprint=names[0],
+        fingerprint=fingerprints(number)[0],
         last4=last4(number),
         format=opening.format,
         opened_on=opening.opened_on,
@@ -123,9 +123,9 @@ def _insert(account: SettlementAccount) -> SettlementAccount:
         with transaction.atomic():
             account.save(force_insert=True)
     except IntegrityError as error:
-        if violated(error) != "one_settlement_account_per_number":
+        if violated(error) != "one_proposed_settlement_account":
             raise
-        raise AccountRefused("This account is known at the rail already.") from error
+        raise AccountRefused("This account waits for a second person already.") from error
     return account
 
 
@@ -140,6 +140,19 @@ def _decide(account_id: str, status: AccountStatus, by: str, now: datetime) -> S
         raise AccountRefused("You proposed it, so somebody else decides.")
     ACCOUNT_STATES.advance(account, status, decided_by=by, decided_at=now)
     return account
+
+
+def _require_after_all(account: SettlementAccount) -> None:
+    """Raises AccountRefused if a statement of this number was taken for the account's first day or
+    a later one: its lines would count twice."""
+    number = crypto.decrypt(account.number_token, context=account.encryption_context)
+    before = SettlementAccount.objects.filter(
+        rail_id=account.rail_id, fingerprint__in=fingerprints(number)
+    )
+    ids = [row.pk for row in before.order_by("pk").select_for_update(no_key=True)]
+    last = BankStatement.objects.filter(account__in=ids).order_by("-last_day").first()
+    if last and last.last_day >= account.opened_on:
+        raise AccountRefused(f"Statements up to {last.last_day:%B %-d, %Y} were taken already.")
 
 
 def _wake(rail: str, now: datetime) -> None:

@@ -29,7 +29,8 @@ class SettlementAccount(models.Model):
     """Our account at the bank behind a rail, in US dollars.
 
     `opening` are the cents that lay there when `opened_on` began, the first day whose statement is
-    taken. Another account, or another beginning, is another row.
+    taken. Of the rows that were put in force for one number the last one counts: it begins after
+    the statements of those before it.
     """
 
     id = PrefixedIdField("sac")
@@ -61,8 +62,8 @@ class SettlementAccount(models.Model):
             columns.one_of("format", StatementFormat, "settlement_account_format_known"),
             models.UniqueConstraint(
                 fields=("rail", "fingerprint"),
-                condition=~Q(status="rejected"),
-                name="one_settlement_account_per_number",
+                condition=Q(status="proposed"),
+                name="one_proposed_settlement_account",
             ),
             models.CheckConstraint(
                 condition=Q(opening__gte=0), name="settlement_account_opens_with_money"

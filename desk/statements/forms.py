@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.core.files.uploadedfile import UploadedFile
 from unfold.widgets import (
     UnfoldAdminFileFieldWidget,
     UnfoldAdminSelectWidget,
@@ -39,8 +38,8 @@ class UploadForm(forms.Form):
         widget=UnfoldAdminFileFieldWidget,
     )
 
-    def clean_file(self) -> UploadedFile:
-        file: UploadedFile = self.cleaned_data["file"]
+    def clean_file(self) -> Any:
+        file: Any = self.cleaned_data["file"]
         if not file.size or file.size > UPLOAD_BYTES_MAX:
             raise forms.ValidationError(_TOO_LARGE)
         return file

@@ -184,9 +184,10 @@ def decide_account(request: HttpRequest, account_id: str) -> HttpResponse:
 
 
 def _accounts() -> list[AccountLine]:
-    """Two queries."""
-    rows = SettlementAccount.objects.exclude(status=AccountStatus.REJECTED).order_by("rail", "pk")
-    shown = list(rows[:_ACCOUNTS_SHOWN])
+    """Those in force and those that wait. Two queries."""
+    rows = SettlementAccount.objects.exclude(status=AccountStatus.REJECTED)
+    newest_first = rows.order_by("rail", "fingerprint", "status", "-decided_at")
+    shown = list(newest_first.distinct("rail", "fingerprint", "status")[:_ACCOUNTS_SHOWN])
     newest = BankStatement.objects.filter(account__in=shown).order_by("account", "-last_day")
     last = {row.account_id: row for row in newest.distinct("account")}
     return [AccountLine(row, last.get(row.pk)) for row in shown]

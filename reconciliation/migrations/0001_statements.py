@@ -97,7 +97,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='settlementaccount',
-            constraint=models.UniqueConstraint(condition=models.Q(('status', 'rejected'), _negated=True), fields=('rail', 'fingerprint'), name='one_settlement_account_per_number'),
+            constraint=models.UniqueConstraint(condition=models.Q(('status', 'proposed')), fields=('rail', 'fingerprint'), name='one_proposed_settlement_account'),
         ),
         migrations.AddConstraint(
             model_name='settlementaccount',

@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 
 from networks.ach.models import InFile
-from reconciliation import accounts, reading, taking
+from reconciliation import reading, taking
 from reconciliation.models import BankStatement, StatementLine
-from tests.networks.ach.inbound.builders import RAIL, make_rail
+from tests.networks.ach.inbound.builders import make_rail
 from tests.races.together import rounds, together
 from tests.reconciliation.statements import (
     MONDAY,
@@ -79,11 +79,3 @@ def test_a_statement_is_not_forgotten_by_whoever_sees_no_account_yet(round_):
     reading.read_due(now=NOW)
 
     assert days() == [MONDAY]
-
-
-@rounds(4)
-def test_an_account_is_put_in_force_once(round_):
-    outcomes = race(lambda _: in_force())
-
-    assert accounts.has_any(RAIL)
-    assert len([each for each in outcomes if not isinstance(each, Exception)]) == 1

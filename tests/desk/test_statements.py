@@ -1,0 +1,260 @@
+"""Bank statements at the desk: accounts by two people, uploads, what was set aside, and lines."""
+
+from __future__ import annotations
+
+import html
+import json
+from io import StringIO
+from unittest import mock
+
+import pytest
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+
+from common.clock import utc_now
+from desk.statements.forms import UPLOAD_BYTES_MAX
+from networks.ach.models import AchProposal, InFile
+from reconciliation import accounts, reading
+from reconciliation.models import BankStatement, SettlementAccount, StatementLine
+from tenants.models import AuditEvent, User
+from tests.desk.ach import RAIL, make_rail
+from tests.reconciliation import statements
+from tests.reconciliation.statements import MONDAY, NUMBER, OPENING, TUESDAY, bai2_of
+
+LIST = "/admin/desk/statements/"
+UPLOAD, NEW = f"{LIST}upload/", f"{LIST}accounts/new/"
+REASON = "The letter of the bank"
+WHO = ("--operator", "Olga", "--reason", REASON)
+TYPED = {
+    "rail": RAIL,
+    "number": NUMBER,
+    "format": "bai2",
+    "opened_on": MONDAY.isoformat(),
+    "cents": "10,000.00",
+    "reason": REASON,
+}
+
+
+@pytest.fixture
+def rail(db):
+    return make_rail()
+
+
+@pytest.fixture
+def account(rail):
+    return statements.in_force(rail=RAIL)
+
+
+def shown(browser, path=LIST):
+    return html.unescape(browser.get(path).content.decode())
+
+
+def actions():
+    return list(AuditEvent.objects.order_by("pk").values_list("action", flat=True))
+
+
+def upload(browser, content, name="monday.txt"):
+    return browser.post(UPLOAD, {"rail": RAIL, "file": SimpleUploadedFile(name, content)})
+
+
+def take(content):
+    return statements.take(content, rail=RAIL)
+
+
+class TestAnAccount:
+    def test_is_put_in_force_by_two_people(self, rail, desk, kim):
+        desk.post(NEW, TYPED)
+        row = SettlementAccount.objects.get()
+        assert (row.status, row.opening) == ("proposed", OPENING)
+        assert "Waits for a second person" in shown(kim)
+
+        kim.post(f"{LIST}accounts/{row.pk}/", {"decision": "approve"})
+
+        row.refresh_from_db()
+        assert row.status == "current"
+        assert actions()[-2:] == ["settlement_account.proposed", "settlement_account.approved"]
+        assert NUMBER not in json.dumps(list(AuditEvent.objects.values_list("details", flat=True)))
+
+    def test_is_not_approved_by_who_proposed_it(self, rail, desk):
+        desk.post(NEW, TYPED)
+        row = SettlementAccount.objects.get()
+
+        answer = desk.post(f"{LIST}accounts/{row.pk}/", {"decision": "approve"}, follow=True)
+
+        assert "somebody else decides" in answer.content.decode()
+        assert not accounts.has_any(RAIL)
+
+    def test_is_rejected(self, rail, desk, kim):
+        desk.post(NEW, TYPED)
+        kim.post(f"{LIST}accounts/{SettlementAccount.objects.get().pk}/", {"decision": "reject"})
+
+        assert SettlementAccount.objects.get().status == "rejected"
+        assert "No account yet" in shown(desk)
+
+    def test_needs_a_balance_that_can_be(self, rail, desk):
+        answer = desk.post(NEW, {**TYPED, "cents": "-1"})
+
+        assert "A balance like" in answer.content.decode()
+        assert not SettlementAccount.objects.exists()
+
+    def test_is_put_in_force_by_a_command(self, rail):
+        told = StringIO()
+        terms = ("--format", "bai2", "--opened-on", "2026-11-16", "--opening", "1000000")
+        with mock.patch("sys.stdin", StringIO(f"{NUMBER}\n")):
+            call_command("settlement_account", RAIL, *terms, *WHO, "--json", stdout=told)
+
+        row = SettlementAccount.objects.get()
+        assert json.loads(told.getvalue()) == {
+            "accountId": row.pk,
+            "rail": RAIL,
+            "last4": NUMBER[-4:],
+        }
+        assert (row.status, row.by_command) == ("current", True)
+        assert actions()[-1] == "settlement_account.put_in_force"
+
+
+class TestUpload:
+    def test_is_stored_and_taken(self, account, desk, sam):
+        upload(desk, bai2_of(MONDAY, 5_000))
+        reading.read_due(now=utc_now())
+
+        assert BankStatement.objects.get().file.uploaded_by == sam.pk
+        assert actions()[-1] == "bank_statement.uploaded"
+        page = shown(desk)
+        assert "$10,050.00" in page
+        assert "Proven up to Nov 16, 2026" in page
+
+    def test_of_what_we_have_says_so(self, account, desk):
+        take(bai2_of(MONDAY, 5_000))
+
+        answer = desk.post(
+            UPLOAD,
+            {"rail": RAIL, "file": SimpleUploadedFile("x.txt", bai2_of(MONDAY, 5_000))},
+            follow=True,
+        )
+
+        assert "We have this file already" in answer.content.decode()
+        assert InFile.objects.count() == 1
+
+    @pytest.mark.parametrize(
+        "size", [0, UPLOAD_BYTES_MAX + 1, settings.FILE_UPLOAD_MAX_MEMORY_SIZE]
+    )
+    def test_is_bounded(self, account, desk, size):
+        answer = upload(desk, b"0" * size)
+
+        assert answer.status_code == 200
+        assert not InFile.objects.exists()
+
+    def test_of_an_odd_name_is_refused(self, account, desk):
+        answer = upload(desk, b"01,", name="ä.txt")
+
+        assert "characters that could do harm" in answer.content.decode()
+        assert not InFile.objects.exists()
+
+
+class TestWhatWasSetAside:
+    def test_says_what_to_do(self, account, desk):
+        file = take(bai2_of(TUESDAY, 5_000))
+
+        assert "ask the bank for it" in shown(desk)
+        page = shown(desk, f"/admin/desk/exceptions/files/{file.pk}/")
+        assert "Try again" in page
+        assert "Dismiss" in page
+        assert "Resolve" not in page
+
+    def test_is_tried_again(self, account, desk):
+        file = take(bai2_of(TUESDAY, 5_000))
+
+        desk.post(f"/admin/desk/exceptions/files/{file.pk}/take-again/", {"reason": REASON})
+
+        file.refresh_from_db()
+        assert file.status == "stored"
+
+    def test_is_dismissed_by_two_people(self, account, desk, kim):
+        file = take(bai2_of(TUESDAY, 5_000))
+        address = f"/admin/desk/exceptions/files/{file.pk}/"
+        desk.post(f"{address}propose-dismissal/", {"reason": REASON})
+        file.refresh_from_db()
+        assert file.status == "review"
+        assert "waits for another person" in shown(kim, address)
+
+        proposal = AchProposal.objects.get()
+        assert "never taken" in shown(kim, f"/admin/desk/proposals/{proposal.pk}/")
+        kim.post(f"/admin/desk/proposals/{proposal.pk}/", {"decision": "approve"})
+
+        file.refresh_from_db()
+        assert (file.status, file.resolution) == ("resolved", REASON)
+        assert file.resolved_by == User.objects.get(email="sam@ballast.example").pk
+        assert actions()[-1] == "bank_statement.dismissed"
+
+
+class TestAStatement:
+    def test_shows_its_lines_fifty_a_page(self, account, desk):
+        take(bai2_of(MONDAY, *range(1, 53)))
+        address = f"{LIST}{BankStatement.objects.get().pk}/"
+
+        first = shown(desk, address)
+        assert "52 lines" in first
+        assert "REF1650" in first
+        assert "REF1651" not in first
+        after = StatementLine.objects.order_by("position")[49].position
+        assert f"?after={after}" in first
+        rest = shown(desk, f"{address}?after={after}")
+        assert "REF1652" in rest
+        assert "REF1650" not in rest
+
+    def test_shows_texts_on_demand_and_writes_down_to_whom(self, account, desk):
+        take(bai2_of(MONDAY, 5_000))
+        line = StatementLine.objects.get()
+        address = f"{LIST}{line.statement_id}/"
+        assert "ACH SETTLEMENT" not in shown(desk, address)
+
+        answer = desk.post(f"{address}lines/{line.position}/")
+
+        assert "ACH SETTLEMENT" in answer.content.decode()
+        event = AuditEvent.objects.latest("pk")
+        assert (event.action, event.details["position"]) == (
+            "statement_line.revealed",
+            line.position,
+        )
+
+    @pytest.mark.parametrize("address", ["bst_x/", "bst_x/?after=x", "\0/"])
+    def test_that_is_none_is_not_found(self, rail, desk, address):
+        assert desk.get(LIST + address).status_code == 404
+
+
+class TestTheCommand:
+    def test_takes_a_file(self, account, tmp_path):
+        path, told = tmp_path / "monday.txt", StringIO()
+        path.write_bytes(bai2_of(MONDAY, 5_000))
+
+        call_command("read_statement", str(path), "--rail", RAIL, *WHO, "--json", stdout=told)
+
+        row = BankStatement.objects.get()
+        said = json.loads(told.getvalue())
+        assert (said["status"], said["isNew"], said["faults"]) == ("applied", True, [])
+        assert said["statements"] == [
+            {
+                "statementId": row.pk,
+                "lastDay": "2026-11-16",
+                "opening": OPENING,
+                "closing": OPENING + 5_000,
+                "lines": 1,
+            }
+        ]
+
+    def test_says_why_a_file_was_set_aside(self, account, tmp_path):
+        path, told = tmp_path / "monday.txt", StringIO()
+        path.write_bytes(b"not a statement")
+
+        call_command("read_statement", str(path), "--rail", RAIL, *WHO, "--json", stdout=told)
+
+        said = json.loads(told.getvalue())
+        assert (said["status"], said["faults"][0]["code"]) == ("review", "format_unknown")
+
+    @pytest.mark.parametrize("rail_name", ["other", RAIL])
+    def test_refuses_what_is_not_there(self, account, tmp_path, rail_name):
+        with pytest.raises(CommandError):
+            call_command("read_statement", str(tmp_path / "none"), "--rail", rail_name, *WHO)
+        assert not InFile.objects.exists()

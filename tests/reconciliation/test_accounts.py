@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from common import crypto
+from reconciliation import accounts
+from reconciliation.accounts import Opening
+from reconciliation.errors import AccountRefused
+from reconciliation.models import BankStatement, SettlementAccount, StatementFormat
+from tests.networks.ach.inbound.builders import RAIL
+from tests.reconciliation.statements import (
+    MONDAY,
+    NOW,
+    NUMBER,
+    OPENING,
+    TUESDAY,
+    bai2_of,
+    camt_of,
+    codes,
+    in_force,
+    take,
+)
+
+pytestmark = pytest.mark.django_db
+AGREED = Opening(
+    rail=RAIL, number=NUMBER, format=StatementFormat.BAI2, opened_on=MONDAY, cents=OPENING
+)
+
+
+def propose(by="ann", **changes):
+    return accounts.propose(replace(AGREED, **changes), reason="Their letter", by=by, now=NOW)
+
+
+class TestTwoPeople:
+    def test_put_an_account_in_force(self, rail):
+        row = accounts.approve(propose().pk, by="bo", now=NOW)
+
+        assert (row.status, row.decided_by, row.last4) == ("current", "bo", NUMBER[-4:])
+        assert crypto.decrypt(row.number_token, context=row.encryption_context) == NUMBER
+        assert NUMBER not in row.number_token + row.fingerprint
+
+    def test_are_two(self, rail):
+        row = propose()
+
+        with pytest.raises(AccountRefused, match="somebody else"):
+            accounts.approve(row.pk, by="ann", now=NOW)
+        assert not accounts.has_any(RAIL)
+
+    def test_reject_one(self, rail):
+        row = propose()
+        accounts.reject(row.pk, by="bo", now=NOW)
+
+        with pytest.raises(AccountRefused, match="decided"):
+            accounts.approve(row.pk, by="bo", now=NOW)
+        assert not accounts.has_any(RAIL)
+
+    def test_before_them_nothing_is_taken(self, rail):
+        propose()
+
+        assert take(bai2_of(MONDAY, 5_000)).status == "stored"
+
+
+class TestWhatIsRefused:
+    @pytest.mark.parametrize(
+        "changes",
+        [{"number": ""}, {"number": "12-34*"}, {"number": "1" * 35}, {"cents": -1}, {"rail": "x"}],
+        ids=["no number", "signs", "long", "overdrawn", "no rail"],
+    )
+    def test_what_no_account_can_be(self, rail, changes):
+        with pytest.raises(AccountRefused):
+            propose(**changes)
+        assert not SettlementAccount.objects.exists()
+
+    def test_what_waits_already(self, rail):
+        propose()
+
+        with pytest.raises(AccountRefused, match="waits"):
+            propose(by="bo")
+
+
+class TestANewBeginning:
+    def test_counts_where_the_balance_was_wrong(self, account):
+        file = take(bai2_of(MONDAY, 5_000, opening=OPENING + 7))
+        assert codes(file) == ["opening_differs"]
+
+        in_force(cents=OPENING + 7)
+        take(bai2_of(MONDAY, 5_000, 1, opening=OPENING + 7))
+
+        assert BankStatement.objects.get().opening == OPENING + 7
+
+    def test_comes_after_the_last_statement(self, account):
+        take(bai2_of(MONDAY, 5_000))
+
+        with pytest.raises(AccountRefused, match="November 16"):
+            in_force(opened_on=MONDAY)
+
+    def test_may_have_another_format(self, account):
+        take(bai2_of(MONDAY, 5_000))
+        other = in_force(form=StatementFormat.CAMT, opened_on=TUESDAY, cents=OPENING + 5_000)
+
+        take(camt_of(TUESDAY, 1, opening=OPENING + 5_000))
+
+        assert other.statements.get().closing == OPENING + 5_001
