@@ -7,7 +7,7 @@ routes stay where somebody has led them since.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, time
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from django.conf import settings
 
 from desk import doers
 from desk.rails import acts
+from desk.statements import acts as statements
 from devstack.odfi import client
 from networks import registry
 from networks.ach import key_slots
@@ -25,6 +26,8 @@ from networks.ach.rails import NoTerms, current
 from networks.ach.terms import Cutoff, RailTerms
 from networks.base import Method
 from networks.rails.models import LIVE, RailKind, Route
+from reconciliation.accounts import Opening
+from reconciliation.models import SettlementAccount, StatementFormat
 from transfers import route_changes
 
 RAIL = "standin"
@@ -68,6 +71,7 @@ def connect(*, now: datetime) -> Connected:
     key = _key(now)
     client.call(home(), "authorize", key=key.public_key)
     _company(known, now)
+    _account(now)
     registry.look_again()
     for method in METHODS:
         _lead(method, now)
@@ -130,6 +134,23 @@ def _company(known: dict[str, Any], now: datetime) -> None:
         return
     company = Company(company_name="BALLAST", company_id=known["customer_id"])
     acts.assign_alone(rail=RAIL, tenant_id="", company=company, reason=REASON, doer=_DOER, now=now)
+
+
+def _account(now: datetime) -> None:
+    """Have the bank's statements taken from its next one on. One that begins overdrawn is none."""
+    if SettlementAccount.objects.filter(rail_id=RAIL).exists():
+        return
+    account = client.call(home(), "account")
+    if account["opening"] < 0:
+        return
+    opening = Opening(
+        rail=RAIL,
+        number=account["number"],
+        format=StatementFormat.BAI2,
+        opened_on=date.fromisoformat(account["day"]),
+        cents=account["opening"],
+    )
+    statements.put_in_force(opening=opening, reason=REASON, doer=_DOER, now=now)
 
 
 def _lead(method: str, now: datetime) -> None:

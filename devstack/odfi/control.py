@@ -26,6 +26,7 @@ from devstack.odfi import (
     faults,
     keys,
     sending,
+    statements,
     store,
     terms,
 )
@@ -91,6 +92,15 @@ class Control:
             "port": self._listener.port,
             "faults": faults.active(self._db),
             **books.totals(self._db),
+        }
+
+    def account(self) -> dict[str, Any]:
+        """The customer's account as its next statement begins: the day, and cents."""
+        agreed = terms.load(self._db)
+        return {
+            "number": agreed.settlement_account,
+            "day": days.next_statement(self._db).isoformat(),
+            "opening": statements.opening_of_next(self._db),
         }
 
     def clock(

@@ -23,6 +23,12 @@ def next_due(db: sqlite3.Connection) -> datetime | None:
     return read(row[0]) if row[0] else None
 
 
+def next_statement(db: sqlite3.Connection) -> date:
+    """The day of which the next statement will be."""
+    row = db.execute("SELECT min(due_at) FROM job WHERE kind = 'statement'").fetchone()
+    return _day_before(read(row[0]))
+
+
 def has_work(db: sqlite3.Connection) -> bool:
     """Whether anything waits but the statements of days on which nothing happened."""
     row = db.execute(

@@ -41,8 +41,7 @@ class Statement:
 
 def close(db: sqlite3.Connection, day: date, *, at: datetime) -> Statement:
     """Close the books of a day: what was posted since the day before, up to `at`."""
-    before = db.execute("SELECT closing FROM statement ORDER BY day DESC LIMIT 1").fetchone()
-    opening = int(before[0]) if before else load(db).opening_balance
+    opening = opening_of_next(db)
     rows = db.execute(
         "SELECT * FROM posting WHERE day <= ? AND id > coalesce("
         "(SELECT sum(postings) FROM statement), 0) ORDER BY id",
@@ -67,6 +66,12 @@ def close(db: sqlite3.Connection, day: date, *, at: datetime) -> Statement:
     )
     number = db.execute("SELECT count(*) FROM statement").fetchone()[0]
     return Statement(day, int(number), opening, closing, postings)
+
+
+def opening_of_next(db: sqlite3.Connection) -> int:
+    """The balance with which the next statement begins, in cents."""
+    before = db.execute("SELECT closing FROM statement ORDER BY day DESC LIMIT 1").fetchone()
+    return int(before[0]) if before else load(db).opening_balance
 
 
 def files(statement: Statement, terms: Terms, *, at: datetime) -> Iterator[tuple[str, bytes]]:
