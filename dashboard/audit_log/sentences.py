@@ -264,15 +264,17 @@ _AMONG_STAFF = {
     "rail.tested": "Tested the connection of the rail {subject}",
     "rail.traces_set": "Set the next trace number of {odfi} to {next}",
     "rail.went_on": "Resumed {part} files on the rail {subject}",
-    "settlement_account.approved": "Put the settlement account ··{last4} of {rail} in force",
-    "settlement_account.proposed": "Proposed the settlement account ··{last4} of {rail}",
-    "settlement_account.put_in_force": "Put the settlement account ··{last4} of {rail} in force, alone",
-    "settlement_account.rejected": "Rejected the settlement account ··{last4} of {rail}",
-    "statement_line.revealed": "Read what the bank says in line {position} of a statement",
     "route.closed": "Closed the route of {mode} {method} to {rail}",
     "route.opened": "Opened the route of {mode} {method} to {rail}",
     "second_factor.link_sent": "Sent {email} the link to set up a second factor: {reason}",
     "second_factor.reset": "Removed the second factor of {email}: {reason}",
+    "settlement_account.approved": "Put the settlement account ··{last4} of {rail} in force",
+    "settlement_account.proposed": "Proposed the settlement account ··{last4} of {rail}",
+    "settlement_account.put_in_force": (
+        "Put the settlement account ··{last4} of {rail} in force, alone"
+    ),
+    "settlement_account.rejected": "Rejected the settlement account ··{last4} of {rail}",
+    "statement_line.revealed": "Read what the bank says in line {position} of a statement",
     "user.changed": "Changed {email}",  # by earlier releases
     "user.created": "Created {email}",
 }
