@@ -199,6 +199,7 @@ class Control:
     _COMMANDS: dict[str, Callable[..., Any]] = {  # noqa: RUF012
         each.__name__: each
         for each in (
+            account,
             status,
             clock,
             terms,
