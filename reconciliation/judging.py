@@ -17,6 +17,7 @@ GAP = "statement_gap"
 # The file is set aside, and nothing of it is used.
 ASIDE = MappingProxyType(
     {
+        "no_statement": "The file has no statement: ask the bank what it is.",
         "account_unknown": "An account is none of ours at this rail: check whose file it is, or"
         " have the account put in force.",
         GAP: "A banking day before it has no statement. It is taken by itself once the missing one"

@@ -54,6 +54,8 @@ def take(file: InFile, *, now: datetime) -> None:
 
 
 def _take(file: InFile, found: Survey, now: datetime) -> Sequence[BankStatement]:
+    if not found.statements:
+        found.add(Fault(0, 0, "no_statement", judging.ASIDE["no_statement"], Scope.FILE))
     if found.set_aside:
         _end(file, InFileStatus.REVIEW, found, now)
         return ()

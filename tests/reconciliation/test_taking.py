@@ -118,6 +118,11 @@ class TestWhatIsSetAside:
         assert code in codes(file)
         assert nothing_written()
 
+    def test_a_file_without_a_statement(self, account):
+        file = take(b"01,122099999,123456789,261128,0200,1,,,2/\n99,0,0,2/\n")
+
+        assert (file.status, codes(file)) == ("review", ["no_statement"])
+
     def test_another_account(self, account):
         file = take(bai2_of(MONDAY, 5_000, account="999"))
 
