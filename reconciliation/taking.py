@@ -54,7 +54,7 @@ def take(file: InFile, *, now: datetime) -> None:
 
 
 def _take(file: InFile, found: Survey, now: datetime) -> Sequence[BankStatement]:
-    if not found.statements:
+    if not found.statements and not found.set_aside:
         found.add(Fault(0, 0, "no_statement", judging.ASIDE["no_statement"], Scope.FILE))
     if found.set_aside:
         _end(file, InFileStatus.REVIEW, found, now)
