@@ -109,12 +109,14 @@ def statement(*, opening: int = statements.OPENING) -> InFile:
     """A bank statement that waits, of an account that begins with `statements.OPENING` cents."""
     rail = inbound.make_rail(f"bank{next(_number)}")
     statements.in_force(rail=rail.pk)
-    return statements.store(bank_said(opening), rail=rail.pk)
+    file: InFile = statements.store(bank_said(opening), rail=rail.pk)
+    return file
 
 
 def bank_said(opening: int = statements.OPENING) -> bytes:
     """A day with two lines."""
-    return statements.bai2_of(statements.MONDAY, 5_000, -1_000, opening=opening)
+    said: bytes = statements.bai2_of(statements.MONDAY, 5_000, -1_000, opening=opening)
+    return said
 
 
 def odd_statement() -> InFile:

@@ -113,7 +113,8 @@ def account(world: World) -> Act:
     def act(headers: Any) -> Told:
         number.seek(0)
         with mock.patch("sys.stdin", number):
-            return run(headers)
+            told: Told = run(headers)
+            return told
 
     return act
 

@@ -52,12 +52,12 @@ def test_every_day_of_the_bank_is_proven(bank, form):  # noqa: F811
     while reading.read_due(now=NOW):
         pass
 
-    proven = BankStatement.objects.order_by("last_day")
+    proven = list(BankStatement.objects.order_by("last_day"))
     assert [row.last_day.day for row in proven] == [3, 4, 5, 6, 7, 10]
     assert sum(row.line_count for row in proven) == 3
     next_one = bank.ask("account")
-    assert (proven.last().closing, next_one["day"]) == (next_one["opening"], "2035-12-11")
-    assert proven.last().closing == OPENING_BALANCE + 3 * 77
+    assert (proven[-1].closing, next_one["day"]) == (next_one["opening"], "2035-12-11")
+    assert proven[-1].closing == OPENING_BALANCE + 3 * 77
     codes = Counter(
         fault["code"]
         for file in InFile.objects.filter(folder="statements")
