@@ -210,21 +210,10 @@ def _files(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]
             amount=None,
             rail=row.rail_id,
             href=reverse("desk:exception_file", args=[row.pk]),
-            to_do="Ask the bank, read it again, or resolve it",
+            to_do=_LOOK_AT_STATEMENT if row.folder == InFolder.STATEMENTS else _LOOK_AT_FILE,
             since=row.received_at,
             due=deadlines.review_due(row.received_at),
             now=now,
-        yield _line(
-            Subject(ItemKind.BANK_FILE, row.pk),
-            row.received_at,
-            f"File set aside: {row.name}",
-            str(first.get("detail") or InFolder(row.folder).label),
-            None,
-            row.rail_id,
-            reverse("desk:exception_file", args=[row.pk]),
-            _LOOK_AT_STATEMENT if row.folder == InFolder.STATEMENTS else _LOOK_AT_FILE,
-            deadlines.review_due(row.received_at),
-            now,
         )
 
 
