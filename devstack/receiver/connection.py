@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 FILE, KEPT = "connection.json", "kept.json"
-HOOKS = "/hooks"
+HOOKS = "/hooks"  # of the demo tenant, whose secret the receiver knows
+OTHERS = "/others"  # of everybody else's endpoints, whose secrets it does not know
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Connection:
 
     @property
     def url(self) -> str:
-        """Where events go."""
+        """Where the demo tenant's events go."""
         return f"http://127.0.0.1:{self.port}{HOOKS}"
 
 

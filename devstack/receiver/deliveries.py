@@ -19,8 +19,8 @@ SHOWN_HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature", "conten
 
 @dataclass(frozen=True)
 class Delivery:
-    """One request to the receiver. `fault` says why it is not believed; empty: it is. Only the
-    beginning is kept of a body that is not."""
+    """One request to the receiver. `fault` says why it is not believed; empty: it is, or nobody
+    asked (`is_checked`). Only the beginning is kept of a body that is not."""
 
     number: int
     at: datetime
@@ -28,6 +28,7 @@ class Delivery:
     body: str
     fault: str
     is_repeat: bool
+    is_checked: bool
 
     @property
     def event(self) -> str:
@@ -52,9 +53,11 @@ class Deliveries:
         self._lock = threading.Lock()
         self._count = 0
 
-    def take(self, headers: Mapping[str, str], body: bytes, *, now: datetime) -> Delivery:
-        """Judge one request and keep it. Names of `headers` are in lower case."""
-        fault = fault_of(headers, body, secret=self._secret)
+    def take(
+        self, headers: Mapping[str, str], body: bytes, *, check: bool, now: datetime
+    ) -> Delivery:
+        """Keep one request; `check`: and verify it. Names of `headers` are in lower case."""
+        fault = fault_of(headers, body, secret=self._secret) if check else ""
         kept = body[:UNBELIEVED_BYTES_MAX] if fault else body
         shown = {name: headers[name] for name in SHOWN_HEADERS if name in headers}
         with self._lock:
@@ -66,6 +69,7 @@ class Deliveries:
                 body=kept.decode("utf-8", "replace"),
                 fault=fault,
                 is_repeat=not fault and self._knows(shown.get("webhook-id", "")),
+                is_checked=check,
             )
             self._kept.appendleft(delivery)
         return delivery

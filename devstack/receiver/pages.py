@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from html import escape
 
+from devstack.receiver.connection import OTHERS
 from devstack.receiver.deliveries import KEPT, Delivery
 
 _PAGE = """<!doctype html>
@@ -31,12 +32,15 @@ _TABLE = """<table>
 </table>"""
 
 
-def overview(deliveries: Sequence[Delivery]) -> str:
+def overview(deliveries: Sequence[Delivery], *, port: int) -> str:
     """The deliveries, newest first. A script renews the part with the id `live`."""
     content = (
         "<p>What the demo tenant's webhook endpoint was sent. Each delivery is verified with the"
         " Standard Webhooks library, and answered with 204 if it is right. The last"
         f" {KEPT} are kept until this copy stops.</p>"
+        f"<p>Endpoints of other tenants may use <code>http://127.0.0.1:{port}{OTHERS}</code>. What"
+        " comes there is answered with 204 and not verified: the receiver does not know their"
+        " secrets.</p>"
         f'<div id="live">{_listed(deliveries)}</div>'
     )
     return _PAGE.format(title="Webhook receiver", content=content)
@@ -67,7 +71,7 @@ def _row(delivery: Delivery) -> str:
     return (
         f"<tr><td>{_moment(delivery)}</td>"
         f"<td>{link}<br><small>{escape(delivery.id)}</small></td>"
-        f'<td class="{"bad" if delivery.fault else "good"}">{escape(_verdict(delivery))}</td></tr>'
+        f'<td class="{_tone(delivery)}">{escape(_verdict(delivery))}</td></tr>'
     )
 
 
@@ -83,7 +87,15 @@ def _moment(delivery: Delivery) -> str:
 def _verdict(delivery: Delivery) -> str:
     if delivery.fault:
         return delivery.fault
+    if not delivery.is_checked:
+        return "Not verified, sent once more" if delivery.is_repeat else "Not verified"
     return "Verified, sent once more" if delivery.is_repeat else "Verified"
+
+
+def _tone(delivery: Delivery) -> str:
+    if delivery.fault:
+        return "bad"
+    return "good" if delivery.is_checked else ""
 
 
 def _readable(body: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from devstack.receiver import connection, pages
-from devstack.receiver.connection import HOOKS, Connection
+from devstack.receiver.connection import HOOKS, OTHERS, Connection
 from devstack.receiver.deliveries import Deliveries
 
 HOST = "127.0.0.1"
@@ -69,11 +69,13 @@ class _Handler(BaseHTTPRequestHandler):
         body = self._body()
         if body is None:
             return
-        if not self._is_for_us() or self.path != HOOKS:
+        if not self._is_for_us() or self.path not in (HOOKS, OTHERS):
             self._answer(HTTPStatus.NOT_FOUND, "There is nothing here.")
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
-        delivery = self.server.deliveries.take(headers, body, now=datetime.now(UTC))
+        delivery = self.server.deliveries.take(
+            headers, body, check=self.path == HOOKS, now=datetime.now(UTC)
+        )
         if delivery.fault:
             self._answer(HTTPStatus.BAD_REQUEST, delivery.fault)
         else:
@@ -83,7 +85,11 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._is_for_us():
             self._answer(HTTPStatus.NOT_FOUND, "There is nothing here.")
         elif self.path == "/":
-            self._answer(HTTPStatus.OK, pages.overview(self.server.deliveries.all()), _PAGE_TYPE)
+            self._answer(
+                HTTPStatus.OK,
+                pages.overview(self.server.deliveries.all(), port=self.server.port),
+                _PAGE_TYPE,
+            )
         elif kind := _FILES.get(self.path):
             file = Path(__file__).with_name(self.path.removeprefix("/"))
             self._answer(HTTPStatus.OK, file.read_text(), f"{kind}; charset=utf-8")

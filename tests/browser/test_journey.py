@@ -17,6 +17,7 @@ from tenants.models import Role
 from tests.browser.conftest import Visitor
 from tests.builders import make_member
 from tests.receivers import Receiver
+from tests.samples import by_day
 from tests.scenarios.product import Product, running, wait_until
 
 pytestmark = [
@@ -29,6 +30,7 @@ pytestmark = [
 PROCESSES = ("valkey", "web", "worker", "beat", "dispatcher")
 PASSWORD = "a long and quiet sentence"
 SOON = 60  # seconds
+ZONES = ("Asia/Tokyo", "America/New_York", "Europe/Berlin")
 HALF_MINUTE = 30  # an authenticator's code is good for that long, counted from the full minute
 
 
@@ -43,9 +45,10 @@ def product(tmp_path, mail, port):
         yield product
 
 
-@pytest.fixture
-def page(product, visit):
-    visitor = visit()
+@pytest.fixture(params=by_day(ZONES, {"Asia/Tokyo"}))
+def page(request, product, visit):
+    """The browser of somebody in one of the time zones."""
+    visitor = visit(timezone_id=request.param)
     visitor.address = product.base_url
     yield visitor.page
     assert visitor.complaints == []

@@ -108,6 +108,17 @@ class TestVerdict:
 
         assert ask("GET", "/")[1].count("Verified, sent once more") == 1
 
+    def test_of_another_tenants_endpoint_is_that_nobody_asked(self, running: Server, ask: Ask):
+        assert f"http://127.0.0.1:{running.port}/others" in ask("GET", "/")[1]
+
+        assert (
+            ask("POST", "/others", json.dumps(EVENT).encode(), **{"webhook-id": "evt_9"})[0] == 204
+        )
+
+        shown = ask("GET", "/")[1]
+        assert '<td class="">Not verified</td>' in shown
+        assert "evt_9" in shown
+
     def test_is_no_repeat_of_what_was_not_believed(self, send: Ask, ask: Ask):
         send(secret=connection.new_secret())
         send()

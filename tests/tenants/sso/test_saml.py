@@ -147,8 +147,11 @@ class TestWhoIsRefused:
     @pytest.mark.parametrize(
         ("email", "words"),
         [
-            ("eve@rival.example", "does not speak for"),
-            ("lee@acme.example.rival.example", "does not speak for"),
+            ("eve@rival.example", "cannot sign in addresses at rival.example"),
+            (
+                "lee@acme.example.rival.example",
+                "cannot sign in addresses at acme.example.rival.example",
+            ),
             ("", "did not confirm your e-mail address"),
         ],
     )
@@ -185,7 +188,8 @@ class TestWhoIsRefused:
         answer = provider.sign_in(client, whole.decode())
 
         assert answer.status_code == 403
-        assert f"addresses such as {whole.decode()}" in answer.content.decode()
+        domain = whole.decode().rpartition("@")[2]
+        assert f"cannot sign in addresses at {domain}." in answer.content.decode()
         assert not reaches_overview(client)
 
     def test_an_address_with_an_element_in_it_is_none(self, provider, connected, lee, client):
