@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
                 ('pk', models.CompositePrimaryKey('booked_on', 'rail', 'step', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('booked_on', models.DateField()),
                 ('rail', models.CharField(blank=True, max_length=16)),
-                ('step', models.CharField(choices=[('in_settled', 'In Settled'), ('in_final', 'In Final'), ('in_returned', 'In Returned'), ('in_returned_late', 'In Returned Late'), ('in_charged', 'In Charged'), ('out_settled', 'Out Settled'), ('out_final', 'Out Final'), ('out_returned', 'Out Returned'), ('out_returned_late', 'Out Returned Late'), ('out_given_back', 'Out Given Back'), ('verification_paid', 'Verification Paid'), ('verification_collected', 'Verification Collected'), ('adjusted_up', 'Adjusted Up'), ('adjusted_down', 'Adjusted Down')], max_length=24)),
+                ('step', models.CharField(choices=[('in_settled', 'Money in, settled'), ('in_final', 'Money in, final'), ('in_returned', 'Money in, returned'), ('in_returned_late', 'Money in, returned late'), ('in_charged', 'Money in, charged back'), ('out_settled', 'Money out, settled'), ('out_final', 'Money out, final'), ('out_returned', 'Money out, returned'), ('out_returned_late', 'Money out, returned late'), ('out_given_back', 'Money out, given back'), ('verification_paid', 'Verification, paid'), ('verification_collected', 'Verification, collected'), ('adjusted_up', 'Adjustment, up'), ('adjusted_down', 'Adjustment, down')], max_length=24)),
                 ('lines', models.BigIntegerField()),
                 ('amount', models.BigIntegerField()),
             ],
@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
             name='OperatorLine',
             fields=[
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('step', models.CharField(choices=[('in_settled', 'In Settled'), ('in_final', 'In Final'), ('in_returned', 'In Returned'), ('in_returned_late', 'In Returned Late'), ('in_charged', 'In Charged'), ('out_settled', 'Out Settled'), ('out_final', 'Out Final'), ('out_returned', 'Out Returned'), ('out_returned_late', 'Out Returned Late'), ('out_given_back', 'Out Given Back'), ('verification_paid', 'Verification Paid'), ('verification_collected', 'Verification Collected'), ('adjusted_up', 'Adjusted Up'), ('adjusted_down', 'Adjusted Down')], max_length=24)),
+                ('step', models.CharField(choices=[('in_settled', 'Money in, settled'), ('in_final', 'Money in, final'), ('in_returned', 'Money in, returned'), ('in_returned_late', 'Money in, returned late'), ('in_charged', 'Money in, charged back'), ('out_settled', 'Money out, settled'), ('out_final', 'Money out, final'), ('out_returned', 'Money out, returned'), ('out_returned_late', 'Money out, returned late'), ('out_given_back', 'Money out, given back'), ('verification_paid', 'Verification, paid'), ('verification_collected', 'Verification, collected'), ('adjusted_up', 'Adjustment, up'), ('adjusted_down', 'Adjustment, down')], max_length=24)),
                 ('amount', models.BigIntegerField()),
                 ('rail', models.CharField(blank=True, max_length=16)),
                 ('source_type', models.CharField(max_length=32)),

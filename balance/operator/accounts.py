@@ -30,23 +30,23 @@ class OperatorAccount(models.TextChoices):
 class Step(models.TextChoices):
     """What happened at the bank. `in_` steps are those of money in, `out_` those of money out."""
 
-    IN_SETTLED = "in_settled"
-    IN_FINAL = "in_final"
-    IN_RETURNED = "in_returned"  # before it was final
-    IN_RETURNED_LATE = "in_returned_late"  # the bank takes it from us
-    IN_CHARGED = "in_charged"  # and the tenant pays it
+    IN_SETTLED = "in_settled", "Money in, settled"
+    IN_FINAL = "in_final", "Money in, final"
+    IN_RETURNED = "in_returned", "Money in, returned"  # before it was final
+    IN_RETURNED_LATE = "in_returned_late", "Money in, returned late"  # the bank takes it from us
+    IN_CHARGED = "in_charged", "Money in, charged back"  # and the tenant pays it
 
-    OUT_SETTLED = "out_settled"
-    OUT_FINAL = "out_final"
-    OUT_RETURNED = "out_returned"
-    OUT_RETURNED_LATE = "out_returned_late"
-    OUT_GIVEN_BACK = "out_given_back"  # the tenant has it again
+    OUT_SETTLED = "out_settled", "Money out, settled"
+    OUT_FINAL = "out_final", "Money out, final"
+    OUT_RETURNED = "out_returned", "Money out, returned"
+    OUT_RETURNED_LATE = "out_returned_late", "Money out, returned late"
+    OUT_GIVEN_BACK = "out_given_back", "Money out, given back"  # the tenant has it again
 
-    VERIFICATION_PAID = "verification_paid"
-    VERIFICATION_COLLECTED = "verification_collected"
+    VERIFICATION_PAID = "verification_paid", "Verification, paid"
+    VERIFICATION_COLLECTED = "verification_collected", "Verification, collected"
 
-    ADJUSTED_UP = "adjusted_up"
-    ADJUSTED_DOWN = "adjusted_down"
+    ADJUSTED_UP = "adjusted_up", "Adjustment, up"
+    ADJUSTED_DOWN = "adjusted_down", "Adjustment, down"
 
 
 class Pair(NamedTuple):

@@ -4,6 +4,7 @@ companies and its files, and the routes."""
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from functools import partial
 from io import StringIO
@@ -112,7 +113,7 @@ def account(world: World) -> Act:
 
     def act(headers: Any) -> Told:
         number.seek(0)
-        with mock.patch("sys.stdin", number):
+        with mock.patch.object(sys, "stdin", number):
             told: Told = run(headers)
             return told
 

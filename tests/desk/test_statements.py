@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import sys
 from io import StringIO
 from unittest import mock
 
@@ -101,7 +102,7 @@ class TestAnAccount:
     def test_is_put_in_force_by_a_command(self, rail):
         told = StringIO()
         terms = ("--format", "bai2", "--opened-on", "2026-11-16", "--opening", "1000000")
-        with mock.patch("sys.stdin", StringIO(f"{NUMBER}\n")):
+        with mock.patch.object(sys, "stdin", StringIO(f"{NUMBER}\n")):
             call_command("settlement_account", RAIL, *terms, *WHO, "--json", stdout=told)
 
         row = SettlementAccount.objects.get()
