@@ -339,6 +339,7 @@ EXEMPT = {
     "accounts/email/": "is not offered: 404",
     "account_email_verification_sent": "reads",
     "sso_find": "reads",
+    "sso_saml_answer": "judges what a provider says and keeps it in the cache for a minute",
     "account_set_password": "leads to the link that is mailed",
     "account_confirm_email": "nobody's address is asked about, so that no key opens it",
     "account_confirm_login_code": "codes by mail are not offered",
