@@ -105,11 +105,9 @@ def metadata(connection: OpenIdConnect) -> Mapping[str, Any]:
     key = f"sso:{connection.id}:{connection.issuer}"
     known: Mapping[str, Any] | None = cache.get(key)
     if known is None:
-        known = _checked(
-            connection, transport.get_object(connection.issuer.rstrip("/") + _DISCOVERY)
-        )
-        cache.set(key, known, timeout=_KNOWN_SECONDS)
-    return known
+        known = transport.get_object(connection.issuer.rstrip("/") + _DISCOVERY)
+        cache.set(key, _checked(connection, known), timeout=_KNOWN_SECONDS)
+    return _checked(connection, known)  # the cache names no other hosts either
 
 
 def _checked(connection: OpenIdConnect, found: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ import time_machine
 from allauth.account.authentication import AUTHENTICATION_METHODS_SESSION_KEY
 from allauth.mfa.totp.internal.auth import TOTP
 from allauth.socialaccount.models import SocialAccount
+from django.core.cache import cache
 from django.core.management import call_command
 from django.test import Client
 
@@ -19,6 +20,7 @@ from common.clock import utc_now
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, Membership, Mode, OutgoingEmail, Role, Tenant, User
 from tenants.services import members
+from tenants.sso import connections
 from tests.builders import NOW, browser_of, make_member, make_staff, make_tenant
 from tests.sso_provider import CLIENT_ID, KEY, OTHER_KEY, SECRET, sending_headers_for_ever
 
@@ -571,6 +573,15 @@ class TestTheWayThere:
             answers = [client.get("/accounts/sso/acme-idp/").status_code for _ in range(3)]
 
         assert answers == [302, 302, 429]
+
+    def test_has_no_other_host_by_what_the_cache_holds(self, provider, connected, client):
+        connection = connections.by_id("acme-idp")
+        key = f"sso:{connection.id}:{connection.issuer}"
+        assert client.get("/accounts/sso/acme-idp/").status_code == 302
+        elsewhere = {"authorization_endpoint": "https://rival.example/authorize"}
+        cache.set(key, {**cache.get(key), **elsewhere})
+
+        assert client.get("/accounts/sso/acme-idp/").status_code == 503
 
     def test_is_looked_up_at_a_pace(self, connected, client, settings):
         settings.SINGLE_SIGN_ON_PER_MINUTE = 2
