@@ -113,7 +113,7 @@ class TestRows:
         for name, column in COLUMNS:
             kind = KINDS[name]
             lift(kind)
-            change = f"UPDATE {kind.table} SET {column} = {another(kind, column)}"
+            change = f'UPDATE {kind.table} SET "{column}" = {another(kind, column)}'
 
             lines = after(f"{change} WHERE {first(kind)}")
 
@@ -131,10 +131,11 @@ class TestRows:
             columns = [str(field.column) for field in kind.model._meta.concrete_fields]
             is_number = isinstance(kind.model._meta.pk, IntegerField)
             forged = f"{kind.key} + 1000" if is_number else f"left({kind.key}, 4) || 'forged'"
-            given = [forged if column == kind.key else column for column in columns]
+            given = [forged if column == kind.key else f'"{column}"' for column in columns]
+            into = ", ".join(f'"{column}"' for column in columns)
 
             lines = after(
-                f"INSERT INTO {kind.table} ({', '.join(columns)})"
+                f"INSERT INTO {kind.table} ({into})"
                 f" SELECT {', '.join(given)} FROM {kind.table} WHERE {first(kind)}"
             )
 
