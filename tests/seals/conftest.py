@@ -34,6 +34,14 @@ from tests.funding.agreeing import agree, revoke
 from tests.seals import bank
 from transfers.inbox.models import HandSettlement, InboundEvent
 
+# All that is left of a tenant without transfers, besides its own row.
+ROWS_OF_TENANTS = (
+    "balance_transaction",
+    "balance_operator_line",
+    "balance",
+    "tenants_auditevent",
+    "balance_adjustment",
+)
 RECIPIENT = {
     "accountNumber": "9876543",
     "routingNumber": "021000021",

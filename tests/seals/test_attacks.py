@@ -23,7 +23,7 @@ from seals import checks
 from seals.models import SealRound
 from tests.corruption import tamper
 from tests.database import owner
-from tests.seals.conftest import found, seal
+from tests.seals.conftest import ROWS_OF_TENANTS, found, seal
 from webhooks.services import retention
 
 pytestmark = pytest.mark.slow  # each of them seals a whole past
@@ -212,11 +212,9 @@ class TestChains:
     def test_a_tenant_that_was_taken_out_is_found(self, sealed_past, rival):
         """Every row of it that there is, with its seals."""
         mine = f"'{rival.pk}'"
-        tables = ("balance_transaction", "balance", "tenants_auditevent", "balance_adjustment")
-
         lines = after(
             f"DELETE FROM seals_seal WHERE chain = {mine}",
-            *(f"DELETE FROM {table} WHERE tenant_id = {mine}" for table in tables),
+            *(f"DELETE FROM {table} WHERE tenant_id = {mine}" for table in ROWS_OF_TENANTS),
             f"DELETE FROM tenants_tenant WHERE id = {mine}",
         )
 

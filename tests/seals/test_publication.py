@@ -17,7 +17,7 @@ from seals import publication, published, tasks
 from seals.models import PublishedWay, Seal, SealPublication, SealRound
 from tests.corruption import tamper
 from tests.receivers import Receiver
-from tests.seals.conftest import found, query, seal
+from tests.seals.conftest import ROWS_OF_TENANTS, found, query, seal
 from webhooks import signing
 
 pytestmark = pytest.mark.slow  # each of them seals a whole past
@@ -79,7 +79,7 @@ class TestFile:
     def test_everything_made_anew_is_found(self, told, file, rival):
         """All seals gone, a tenant too, and sealed again, with the key."""
         forget_everything()
-        for table in ("balance_transaction", "balance", "balance_adjustment", "tenants_auditevent"):
+        for table in ROWS_OF_TENANTS:
             tamper(f"DELETE FROM {table} WHERE tenant_id = '{rival.pk}'")
         tamper(f"DELETE FROM tenants_tenant WHERE id = '{rival.pk}'")
         seal()
