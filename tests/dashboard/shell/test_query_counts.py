@@ -49,9 +49,9 @@ from webhooks.states import DeliveryStatus
 
 # The most queries of each page, the session, the person and the memberships included.
 PAGES = {
-    "overview": 22,
-    "overview?days=7": 22,
-    "overview?days=90": 22,
+    "overview": 24,
+    "overview?days=7": 24,
+    "overview?days=90": 24,
     "balance_chart": 6,
     "transactions": 9,
     "transactions?type=out&since=2026-01-01": 10,

@@ -154,8 +154,8 @@ LEDGER = [
     ),
     Damage(
         "28 correction deleted",
-        DAILY,
-        "adjustment_missing",
+        USUAL,
+        "books_source",
         "DELETE FROM balance_adjustment WHERE id = '{adj}'",
     ),
     Damage(
