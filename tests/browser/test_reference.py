@@ -102,7 +102,7 @@ class TestKey:
         assert text not in visitor.page.evaluate(KEPT)
         assert text not in visitor.page.inner_text("main")
         self.try_one(visitor.page)
-        assert asked == []
+        assert [url for url in asked if not url.endswith("/favicon.svg")] == []
 
     def try_one(self, page):
         shown = operation(page, "payment_list")
