@@ -35,6 +35,7 @@ PARTS = {
     "claims": 60,
     "fairness": 110,
     "paging": 150,
+    "pages": 120,
     "audit": 120,
     "memory": 150,
     "sweeps": 60,
