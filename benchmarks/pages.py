@@ -61,7 +61,6 @@ DESK = (
     "webhooks/webhookevent/",
     "webhooks/webhookdelivery/",
     "network_inbox/inboundevent/",
-    "api/apirequest/",
 )
 _TEXT = """{pairs} rounds of {seconds} s of each page, and of `/healthz` before them, one kept
 connection, gunicorn with 2 workers of 4 threads and DEBUG off, pages compressed as a browser asks

@@ -31,6 +31,7 @@ def cookie(user: User, *, factor: str = "") -> str:
     session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
     session[HASH_SESSION_KEY] = user.get_session_auth_hash()
     session[AUTHENTICATION_METHODS_SESSION_KEY] = proofs
+    session[AUTHENTICATION_METHODS_SESSION_KEY + "_user"] = user.pk
     session_life.begin(session, now=now)
     session.create()
     return f"{settings.SESSION_COOKIE_NAME}={session.secret}"
