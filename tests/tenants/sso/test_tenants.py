@@ -575,7 +575,7 @@ class TestTheWayThere:
         assert answers == [302, 302, 429]
 
     def test_has_no_other_host_by_what_the_cache_holds(self, provider, connected, client):
-        connection = connections.by_id("acme-idp")
+        (connection,) = connections.connected()
         key = f"sso:{connection.id}:{connection.issuer}"
         assert client.get("/accounts/sso/acme-idp/").status_code == 302
         elsewhere = {"authorization_endpoint": "https://rival.example/authorize"}
