@@ -41,5 +41,5 @@ def theme(name: str, palette: Palette, *, has_logo: bool) -> dict[str, Any]:
         "DASHBOARD_CALLBACK": "desk.home.page.callback",
         "STYLES": ["desk.navigation.stylesheet", "desk.navigation.search_stylesheet"],
         "COLORS": {"primary": dict(_OURS if palette.is_ours else palette.weights)},
-        "SIDEBAR": {"show_search": True, "navigation": "desk.navigation.groups"},
+        "SIDEBAR": {"show_search": True},
     }

@@ -1,24 +1,36 @@
-"""The desk's menu: by what staff come to do, not by app. Whatever is not placed comes last."""
+"""The desk's menu: by what staff come to do, not by app. Whatever is not placed comes last.
+
+What there is to show is the same for as long as a process runs: it is made once, as HTML. A request
+chooses what the person may open.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Set
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.auth.models import AnonymousUser
+from django.db.models.options import Options
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 
 from dashboard.shell import brand_files
+from tenants.models import User
 
-Item = dict[str, Any]
+_HOME = "admin:index"
+_ICON = '<span class="material-symbols-outlined md-18" aria-hidden="true">{}</span>'
+_LINE = '<li><a href="{}"{}>{}{}</a></li>'
 
-# (title, icon, address, permission); addresses and permissions of lists follow from the model.
+# (title, icon, name of the address, permission). Those of lists follow from the model.
 _PAGES = (
-    ("Home", "home", "admin:index", "tenants.view_tenant"),
+    ("Home", "home", _HOME, "tenants.view_tenant"),
     ("Tenants", "apartment", "admin:tenants_tenant_changelist", "tenants.view_tenant"),
     ("Ledger", "account_balance", "desk:ledger", "balance.view_ledgercheck"),
     ("Files", "upload_file", "desk:files", "ach.view_outfile"),
@@ -62,6 +74,52 @@ _PLACED = {name for _title, names in _LISTS for name in names} | {
 }
 
 
+@dataclass(frozen=True)
+class Link:
+    """One page of the desk, for who holds the permission."""
+
+    title: str
+    icon: str
+    address: str
+    permission: str
+    is_home: bool = False
+
+    def is_at(self, path: str) -> bool:
+        """Whether `path` is this page or one below it. Every page is below the home."""
+        return path == self.address if self.is_home else self.address in path
+
+    @cached_property
+    def line(self) -> SafeString:
+        """The line of the sidebar."""
+        return self._line("")
+
+    @cached_property
+    def current_line(self) -> SafeString:
+        """The line of the sidebar on the page itself."""
+        return self._line(mark_safe(' aria-current="page"'))
+
+    def _line(self, mark: str) -> SafeString:
+        icon = format_html(_ICON, self.icon) if self.icon else ""
+        return format_html(_LINE, self.address, mark, icon, self.title)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Links that belong together; the first group has no title."""
+
+    title: str
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A group in the sidebar: its lines, and whether the page that is shown is one of them."""
+
+    title: str
+    lines: SafeString
+    is_current: bool
+
+
 def stylesheet(_request: HttpRequest) -> str:
     """The address of the desk's own rules, behind unfold's."""
     return static("css/operator.css")
@@ -77,37 +135,45 @@ def logo(_request: HttpRequest) -> str:
     return brand_files.logo_address()
 
 
-def groups(_request: HttpRequest) -> list[Item]:
-    """What unfold shows in the sidebar; it leaves out what the person may not see."""
-    known = {model._meta.label_lower for model in admin.site._registry}
-    lists = [(title, [name for name in names if name in known]) for title, names in _LISTS]
-    return [
-        {"items": [_item(*page) for page in _PAGES]},
-        *(_group(title, names) for title, names in lists),
-        *([_group("More", sorted(known - _PLACED))] if known - _PLACED else []),
+def groups(user: User | AnonymousUser) -> list[Group]:
+    """Every group, with the links to what this person may open."""
+    held = user.get_all_permissions()
+    return [Group(group.title, _open_to(held, group)) for group in _menu()]
+
+
+def sections(request: HttpRequest) -> list[Section]:
+    """The sidebar of who asks."""
+    return [_section(group, request.path) for group in groups(request.user)]
+
+
+def _section(group: Group, path: str) -> Section:
+    current = {link for link in group.links if link.is_at(path)}
+    lines = [link.current_line if link in current else link.line for link in group.links]
+    return Section(group.title, mark_safe("".join(lines)), bool(current))  # noqa: S308  # of safe lines
+
+
+def _open_to(held: Set[str], group: Group) -> tuple[Link, ...]:
+    return tuple(link for link in group.links if link.permission in held)
+
+
+@cache
+def _menu() -> tuple[Group, ...]:
+    """What somebody sees who may open everything."""
+    models = {model._meta.label_lower: model._meta for model in admin.site._registry}
+    titled = [*_LISTS, ("More", tuple(sorted(models.keys() - _PLACED)))]
+    lists = [
+        Group(title, tuple(_list_of(models[name]) for name in names if name in models))
+        for title, names in titled
+        if names
     ]
+    return Group("", tuple(_link(*page) for page in _PAGES)), *lists
 
 
-def _group(title: str, names: Iterable[str]) -> Item:
-    return {
-        "title": title,
-        "collapsible": True,
-        "separator": True,
-        "items": [_list_of(name) for name in names],
-    }
-
-
-def _list_of(name: str) -> Item:
-    app, model = name.split(".")
-    options = next(m._meta for m in admin.site._registry if m._meta.label_lower == name)
+def _list_of(options: Options[Any]) -> Link:
+    app, model = options.app_label, options.model_name
     title = capfirst(str(options.verbose_name_plural))
-    return _item(title, "", f"admin:{app}_{model}_changelist", f"{app}.view_{model}")
+    return _link(title, "", f"admin:{app}_{model}_changelist", f"{app}.view_{model}")
 
 
-def _item(title: str, icon: str, address: str, permission: str) -> Item:
-    may_see = partial(_may_see, permission)
-    return {"title": title, "icon": icon, "link": reverse(address), "permission": may_see}
-
-
-def _may_see(permission: str, request: HttpRequest) -> bool:
-    return bool(request.user.has_perm(permission))
+def _link(title: str, icon: str, name: str, permission: str) -> Link:
+    return Link(title, icon, reverse(name), permission, is_home=name == _HOME)

@@ -6,10 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from allauth.account.decorators import secure_admin_login
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.admin import AdminSite
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
@@ -17,49 +15,26 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from dashboard.shell import step_up
 from tenants import proofs, second_factor
 from tenants.sso import connections, reach
 
 View = Callable[..., HttpResponseBase]
 
 
-def guard(site: AdminSite) -> None:
-    """Put the common sign-in and the second factor in front of `site`. Staff change their password
-    where everybody does, too."""
-    login = secure_admin_login(site.login)
-    may_enter, admin_view = site.has_permission, site.admin_view
-
-    def has_permission(request: HttpRequest) -> bool:
-        return may_enter(request) and reach.is_desk(request) and _has_second_factor(request)
-
-    def enter(request: HttpRequest, extra_context: object = None) -> HttpResponse:
-        if may_enter(request) and not reach.is_desk(request):
-            return _not_by_this_session(request)
-        if may_enter(request) and not _has_second_factor(request):
-            if second_factor.is_set_up(user_id=str(request.user.pk)):
-                return _to_prove_it(request)
-            messages.warning(request, "The desk asks for a second factor, and you have none yet.")
-            return redirect("mfa_index")
-        answer: HttpResponse = login(request, extra_context)
-        return answer
-
-    def change_password(request: HttpRequest, extra_context: object = None) -> HttpResponse:
-        return redirect("account_change_password")
-
-    def page(view: View, cacheable: bool = False) -> View:
-        """Whoever changes something has proven a moment ago who they are; not to sign out."""
-        is_way_out = view == site.logout
-        proven = view if is_way_out else step_up.needs_proof(view)
-        return admin_view(_of_something(proven), cacheable)
-
-    site.has_permission = has_permission  # type: ignore[method-assign]
-    site.admin_view = page  # type: ignore[method-assign,assignment]
-    site.login = enter  # type: ignore[method-assign]
-    site.password_change = change_password  # type: ignore[method-assign,assignment]
+def what_is_missing(request: HttpRequest) -> HttpResponse | None:
+    """Where to go, for who works for us and may not enter by this session; None if nothing is
+    missing."""
+    if not reach.is_desk(request):
+        return _not_by_this_session(request)
+    if has_second_factor(request):
+        return None
+    if second_factor.is_set_up(user_id=str(request.user.pk)):
+        return _to_prove_it(request)
+    messages.warning(request, "The desk asks for a second factor, and you have none yet.")
+    return redirect("mfa_index")
 
 
-def _of_something(view: View) -> View:
+def of_something(view: View) -> View:
     """Not found with a NUL in the address: PostgreSQL takes it in no id."""
 
     @functools.wraps(view)
@@ -90,6 +65,6 @@ def _not_by_this_session(request: HttpRequest) -> HttpResponse:
     return render(request, "account/sso_refused.html", {"text": text}, status=403)
 
 
-def _has_second_factor(request: HttpRequest) -> bool:
+def has_second_factor(request: HttpRequest) -> bool:
     """Whether this session proved a second factor, where the deployment asks staff for one."""
     return not settings.STAFF_SECOND_FACTOR or proofs.has_factor(request)

@@ -6,8 +6,8 @@ from config.settings.deployment import DEBUG
 
 INSTALLED_APPS = [
     "common",  # first: what fields say is set before forms are made
-    "unfold",
-    "django.contrib.admin",
+    "unfold.apps.BasicAppConfig",
+    "desk.site_config.DeskSiteConfig",  # django.contrib.admin
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -45,10 +45,9 @@ def groups(request: HttpRequest, asked: Asked, *, now: datetime) -> list[Group]:
 
 
 def _pages(request: HttpRequest) -> Iterator[Hit]:
-    for group in navigation.groups(request):
-        for item in group["items"]:
-            if item["permission"](request):
-                yield Hit(item["link"], item["title"], note=group.get("title", ""))
+    for group in navigation.groups(request.user):
+        for link in group.links:
+            yield Hit(link.address, link.title, note=group.title)
 
 
 def _rows(request: HttpRequest, asked: Asked, now: datetime) -> Iterator[Group]:

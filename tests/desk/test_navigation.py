@@ -3,7 +3,6 @@ from __future__ import annotations
 import re
 
 from django.contrib import admin
-from django.test import RequestFactory
 from django.utils.text import capfirst
 
 from desk import navigation
@@ -12,21 +11,13 @@ EVERY = sorted(admin.site._registry, key=lambda model: model._meta.label_lower)
 HEADING = re.compile(r"<h1\b[^>]*>(.*?)</h1>", re.DOTALL)
 
 
-def titles_for(user):
-    request = RequestFactory().get("/admin/")
-    request.user = user
-    return {
-        item["title"]
-        for group in navigation.groups(request)
-        for item in group["items"]
-        if item["permission"](request)
-    }
+def links_of(user):
+    return [link for group in navigation.groups(user) for link in group.links]
 
 
 class TestMenu:
     def test_leads_to_every_list(self, sam):
-        request = RequestFactory().get("/admin/")
-        links = {item["link"] for group in navigation.groups(request) for item in group["items"]}
+        links = {link.address for link in links_of(sam)}
 
         for model in admin.site._registry:
             assert f"/admin/{model._meta.label_lower.replace('.', '/')}/" in links
@@ -35,15 +26,14 @@ class TestMenu:
         staff_with("tenants.view_tenant")
         lee = django_user_model.objects.get(email="lee@ballast.example")
 
-        assert titles_for(lee) == {"Home", "Tenants", "Queues"}
+        assert {link.title for link in links_of(lee)} == {"Home", "Tenants", "Queues"}
 
     def test_calls_each_list_what_its_own_page_calls_it(self, desk, sam):
-        request = RequestFactory().get("/admin/")
-        items = [item for group in navigation.groups(request) for item in group["items"]]
+        links = links_of(sam)
 
         for model in EVERY:
             path = f"/admin/{model._meta.label_lower.replace('.', '/')}/"
-            (title,) = [item["title"] for item in items if item["link"] == path]
+            (title,) = [link.title for link in links if link.address == path]
             assert title == capfirst(str(model._meta.verbose_name_plural))
             assert title in "".join(HEADING.findall(desk.get(path).content.decode()))
 
@@ -51,3 +41,17 @@ class TestMenu:
         known = {model._meta.label_lower for model in admin.site._registry}
 
         assert {name for _title, names in navigation._LISTS for name in names} <= known
+
+    def test_marks_the_page_and_opens_its_group(self, desk):
+        page = desk.get("/admin/payments/payment/").content.decode()
+
+        assert page.count('aria-current="page">Payments<') == 1
+        assert re.findall(r"<details open><summary>(.*?)</summary>", page) == ["Money out"]
+
+    def test_marks_the_home_on_no_other_page(self, desk):
+        marks = [
+            re.search(r'href="/admin/"( aria-current="page")?><span', page.content.decode())[1]
+            for page in (desk.get("/admin/"), desk.get("/admin/desk/queues/"))
+        ]
+
+        assert marks == [' aria-current="page"', None]
