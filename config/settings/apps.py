@@ -15,6 +15,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.postgres",
     "django.contrib.humanize",
+    "django.forms",  # widgets are rendered by the templates of `TEMPLATES`
     "allauth",
     "allauth.account",
     "allauth.mfa",

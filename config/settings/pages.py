@@ -23,6 +23,9 @@ TEMPLATES = [
     }
 ]
 
+# So that templates/django/forms/ takes precedence over Django's own.
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
+
 # What staff upload stays in memory until it is encrypted; a larger body brings no file at all.
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
 FILE_UPLOAD_MAX_MEMORY_SIZE = 9 << 20  # bytes of the whole form; a file has 8 MiB at most
@@ -36,7 +39,7 @@ STORAGES = {
         "BACKEND": (
             "django.contrib.staticfiles.storage.StaticFilesStorage"
             if DEBUG
-            else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+            else "config.static_files.StaticFiles"
         )
     },
 }

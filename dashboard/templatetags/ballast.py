@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from django import template
 from django.forms import BoundField
@@ -14,8 +15,10 @@ from django.utils.safestring import SafeString, mark_safe
 
 from common import days
 from common.money import format_cents
-from dashboard.shell import navigation, plain_text
+from dashboard.shell import navigation as navigation_lines
+from dashboard.shell import plain_text
 from tenants import browsers
+from tenants.models import Role
 
 register = template.Library()
 
@@ -91,10 +94,21 @@ def of(values: Mapping[str, str], key: str) -> str:
     return values[key]
 
 
+@register.simple_tag(takes_context=True)
+def navigation(context: dict[str, Any]) -> SafeString:
+    """The navigation of the page that `context` belongs to, as its reader sees it."""
+    request = context["request"]
+    return navigation_lines.rendered(
+        request.resolver_match.view_name,
+        may_move_money=request.access.may_move_money,
+        is_owner=request.access.role == Role.OWNER,
+    )
+
+
 @register.simple_tag
 def current(line: str, page: str) -> str:
     """What `aria-current` says of a line of the navigation; both are URL names."""
-    return navigation.current(line, page=page)
+    return navigation_lines.current(line, page=page)
 
 
 @register.filter

@@ -64,7 +64,7 @@ class TestHealth:
         settings.STATIC_ROOT = tmp_path
         settings.STORAGES = {
             **settings.STORAGES,
-            "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+            "staticfiles": {"BACKEND": "config.static_files.StaticFiles"},
         }
 
         response = ApiClient().get("/readyz")
