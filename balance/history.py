@@ -12,7 +12,8 @@ from django.db import connection
 from common.money import CURRENCY
 
 # Times never go back along the numbers, so a binary search over the numbers finds each moment. One
-# statement.
+# statement. With `LIMIT 1` a step looks its one line up by the index; without it PostgreSQL would
+# join the steps with all lines of a small ledger.
 _CLOSINGS = """
 SELECT
     asked.position,
@@ -34,6 +35,7 @@ LEFT JOIN LATERAL (
             SELECT sequence, created_at < asked.at AS is_early
             FROM balance_transaction
             WHERE tenant_id = %(tenant_id)s AND sequence = (search.low + search.high) / 2
+            LIMIT 1
         ) AS middle
         WHERE search.low < search.high
     )

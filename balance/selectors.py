@@ -49,6 +49,8 @@ SELECT {", ".join(LINE)} FROM balance_transaction
 WHERE {{bounds}} ORDER BY sequence DESC LIMIT %(count)s
 """  # noqa: S608  # our own names
 
+# With `LIMIT 1` a step looks its one line up by the index; without it PostgreSQL would join the
+# steps with all lines of a small ledger.
 FIRST_BEHIND = """
 WITH RECURSIVE search (low, high) AS (
     SELECT 1::bigint, sequence + 1
@@ -65,6 +67,7 @@ WITH RECURSIVE search (low, high) AS (
             created_at < %(at)s OR (%(pass_equal)s AND created_at = %(at)s) AS is_early
         FROM balance_transaction
         WHERE tenant_id = %(tenant_id)s AND sequence = (search.low + search.high) / 2
+        LIMIT 1
     ) AS middle
     WHERE search.low < search.high
 )
