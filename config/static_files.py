@@ -7,7 +7,7 @@ from typing import Any
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
-class StaticFiles(CompressedManifestStaticFilesStorage):
+class StaticFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # it ships no types
     """Puts the address of each file together once in a process: a page names up to forty."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
