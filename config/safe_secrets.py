@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import base64
 import string
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import combinations, pairwise
 
 from django.core.exceptions import ImproperlyConfigured
 
-from common import key_ring
+from common import crypto, key_ring
 
 SECRET_KEY_CHARACTERS_MIN = 50
 FINGERPRINT_KEY_CHARACTERS_MIN = 32
@@ -75,6 +75,24 @@ def require_random_keys(name: str, entries: Iterable[str], *, development: str) 
             raise ImproperlyConfigured(f"{where} follows a pattern: {_MAKE_A_KEY}")
         if _PRINTABLE.issuperset(entry.body):
             raise ImproperlyConfigured(f"{where} is a text: {_MAKE_A_KEY}")
+
+
+def parse_one_key(entries: Iterable[str]) -> dict[str, bytes]:
+    """The key of the only entry `id:base64 of 32 bytes`. Raises ValueError, which does not show
+    it."""
+    keys = crypto.parse_keys(entries)
+    if len(keys) > 1:
+        raise ValueError("one key signs: give the public halves of the others")
+    return keys
+
+
+def require_public_keys(name: str, entries: Sequence[str], *, beside: Iterable[str]) -> None:
+    """Of former keys, with ids of their own and unlike those in use. Raises
+    ImproperlyConfigured."""
+    try:
+        crypto.parse_keys([*beside, *entries])
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name}: {error}") from None
 
 
 def require_random_bytes(name: str, value: bytes) -> None:

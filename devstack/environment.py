@@ -104,6 +104,7 @@ def _new_secrets() -> dict[str, str]:
         "SECRET_KEY": secrets.token_urlsafe(50),
         "ENCRYPTION_KEYS": f"k1:hkdf:{base64.b64encode(secrets.token_bytes(32)).decode()}",
         "FINGERPRINT_KEY": secrets.token_urlsafe(32),
+        "PROOF_KEY": f"p1:{base64.b64encode(secrets.token_bytes(32)).decode()}",
         "SEAL_KEYS": f"s1:{base64.b64encode(secrets.token_bytes(32)).decode()}",
     }
 

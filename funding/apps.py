@@ -15,7 +15,7 @@ class FundingConfig(AppConfig):
         from balance.operator import checks as books
         from balance.signals import available_balance_fell
         from common import audits, sealed
-        from funding import invariants, receivers, sealed_rows
+        from funding import invariants, receivers, sealed_rows, selectors
         from funding.api import presenters
         from funding.deposit_transfer import DEPOSIT_ENTRIES
         from funding.models import (
@@ -26,12 +26,14 @@ class FundingConfig(AppConfig):
         )
         from funding.services import approval_policy, deposits, sandbox
         from funding.transfer import FUNDING
+        from solvency import settled
         from tenants.signals import tenant_released
         from transfers import handlers
         from transfers.sandbox import due
 
         sealed.register(*sealed_rows.KINDS)
         causes.register(invariants.CHECKS.cause)
+        settled.register(selectors.settled_by_tenant)
         books.register_source(SOURCE_TYPE, FundingTransaction._meta.db_table)
         books.register_source(DEPOSIT_SOURCE_TYPE, DepositEntry._meta.db_table)
         audits.register(invariants.CHECKS.check)

@@ -312,3 +312,10 @@ def auto_funding_source_id(config: AutoFundingConfig) -> str | None:
         return config.source_id
     defaults = FundingSource.objects.filter(tenant_id=config.tenant_id, is_default=True)
     return defaults.values_list("pk", flat=True).first()
+
+
+def settled_by_tenant() -> dict[str, int]:
+    """What settled at the bank and is not final yet, in cents by tenant; none where it is nothing.
+    Reads what is in flight."""
+    rows = FundingTransaction.objects.filter(status__in=IN_FLIGHT, settlement_date__isnull=False)
+    return dict(rows.order_by().values_list("tenant_id").annotate(cents=Sum("amount")))

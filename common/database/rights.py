@@ -86,6 +86,7 @@ SECRETS: Mapping[str, frozenset[str]] = {
     "ach_achkey": frozenset({"private_key_token"}),
     "funding_confirmationlink": frozenset({"digest"}),
     "payments_paymentconfirmationlink": frozenset({"digest"}),
+    "solvency_prooftree": frozenset({"secret_token"}),
     "tenants_apikey": frozenset({"digest"}),
     "tenants_invitation": frozenset({"digest"}),
     "tenants_user": frozenset({"password"}),
@@ -134,6 +135,10 @@ _OF_API: Mapping[str, Rights] = {
     "mfa_authenticator": READ_ONLY._replace(read=("id", "user_id", "type")),
     "rails_rail": READ_ONLY,
     "rails_route": READ_ONLY,
+    # Its own leaf, the report, and the way between them.
+    "solvency_proofleaf": READ_ONLY,
+    "solvency_proofreport": READ_ONLY,
+    "solvency_prooftree": READ_ONLY,
 }
 
 

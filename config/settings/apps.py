@@ -40,6 +40,7 @@ INSTALLED_APPS = [
     "transfers.inbox",
     "webhooks",
     "balance",
+    "solvency",
     "funding",
     "payments",
     "reconciliation",

@@ -39,6 +39,13 @@ safe_secrets.require_different(
 # In the form of ENCRYPTION_KEYS. Old keys stay, so that old seals can be proven. Never kept beside
 # the database or its backups.
 SEAL_KEYS = encryption_keys("SEAL_KEYS", development=_DEVELOPMENT_ENTRY, debug=DEBUG)
+# One entry `id:base64 of 32 bytes`: the private half of the Ed25519 key that signs proofs of funds.
+PROOF_KEY = encryption_keys(
+    "PROOF_KEY", development=_DEVELOPMENT_ENTRY, debug=DEBUG, parse=safe_secrets.parse_one_key
+)
+# The public halves of former ones in the same form: reports that they signed can be checked.
+PROOF_PUBLIC_KEYS = items("PROOF_PUBLIC_KEYS")
+safe_secrets.require_public_keys("PROOF_PUBLIC_KEYS", PROOF_PUBLIC_KEYS, beside=PROOF_KEY)
 if not DEBUG:
     for _value in (SECRET_KEY, *SECRET_KEY_FALLBACKS):
         safe_secrets.require_random_text(
@@ -58,3 +65,4 @@ if not DEBUG:
         "ENCRYPTION_KEYS", ENCRYPTION_KEYS, development=_DEVELOPMENT_ENTRY
     )
     safe_secrets.require_random_keys("SEAL_KEYS", SEAL_KEYS, development=_DEVELOPMENT_ENTRY)
+    safe_secrets.require_random_keys("PROOF_KEY", PROOF_KEY, development=_DEVELOPMENT_ENTRY)

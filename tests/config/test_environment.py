@@ -40,6 +40,7 @@ PRODUCTION = {
     "SECRET_KEY": key("sessions") + key("cursors"),
     "ENCRYPTION_KEYS": KEY,
     "FINGERPRINT_KEY": key("fingerprints"),
+    "PROOF_KEY": f"p1:{key('proofs')}",
     "SEAL_KEYS": f"s1:{key('seals')}",
     "BASE_URL": "https://ballast.example",
     "ALLOWED_HOSTS": "ballast.example",
@@ -89,8 +90,8 @@ class TestExample:
 
     def test_nobody_else_reads_the_environment(self):
         packages = ("api", "approvals", "balance", "common", "dashboard", "desk", "funding",
-                    "networks", "payments", "reconciliation", "seals", "tenants", "transfers",
-                    "webhooks")  # fmt: skip
+                    "networks", "payments", "reconciliation", "seals", "solvency", "tenants",
+                    "transfers", "webhooks")  # fmt: skip
         for package in packages:
             for path in (ROOT / package).rglob("*.py"):
                 assert not re.search(r"os\.environ|getenv", path.read_text()), path
@@ -114,7 +115,7 @@ class TestExample:
 
 class TestStart:
     @pytest.mark.parametrize(
-        "missing", ["SECRET_KEY", "ENCRYPTION_KEYS", "FINGERPRINT_KEY", "SEAL_KEYS"]
+        "missing", ["SECRET_KEY", "ENCRYPTION_KEYS", "FINGERPRINT_KEY", "PROOF_KEY", "SEAL_KEYS"]
     )
     def test_needs_its_secrets_outside_development(self, start, missing):
         with pytest.raises(ImproperlyConfigured, match=f"Set {missing}: outside development"):

@@ -73,6 +73,16 @@ JUDGED: dict[str, list[tuple[str, dict[str, str], str]] | Why] = {
         ),
     ],
     "FINGERPRINT_KEY_FALLBACKS": refused("FINGERPRINT_KEY_FALLBACKS has fewer than 32", "short"),
+    "PROOF_KEY": [
+        *refused("PROOF_KEY: key p1 follows a pattern: make one with", entry("p1", COUNTED)),
+        *refused("PROOF_KEY: key p1 is a text: make one with", entry("p1", IN_WORDS)),
+        *refused("PROOF_KEY: one key signs", f"p1:{key('one')},p2:{key('two')}"),
+        *refused("PROOF_KEY and SEAL_KEYS are made of one secret", f"p1:{key('seals')}"),
+    ],
+    "PROOF_PUBLIC_KEYS": [
+        *refused("PROOF_PUBLIC_KEYS: each key needs an id of its own", f"p1:{key('former')}"),
+        *refused("PROOF_PUBLIC_KEYS: key p0 is not the base64 of 32 bytes", "p0:short"),
+    ],
     "SEAL_KEYS": [
         *refused("SEAL_KEYS: key s1 follows a pattern: make one with", entry("s1", COUNTED)),
         *refused("SEAL_KEYS: key s1 is a text: make one with", entry("s1", IN_WORDS)),

@@ -118,6 +118,7 @@ class TestSettings:
                 {"ENCRYPTION_KEYS": PUBLIC},
                 "ENCRYPTION_KEYS: key x is the one of development: make one with",
             ),
+            ({"PROOF_KEY": PUBLIC}, "PROOF_KEY: key x is the one of development: make one with"),
             ({"SEAL_KEYS": ZEROS}, "SEAL_KEYS: key k1 has fewer than 8 different bytes: make one"),
             ({"SEAL_KEYS": PUBLIC}, "SEAL_KEYS: key x is the one of development: make one with"),
             (

@@ -84,7 +84,7 @@ class TestSecrets:
         ours = environment.development(dev)
         theirs = environment.development(Profile("blue", state / "blue"))
 
-        for name in ("SECRET_KEY", "ENCRYPTION_KEYS", "FINGERPRINT_KEY", "SEAL_KEYS"):
+        for name in ("SECRET_KEY", "ENCRYPTION_KEYS", "FINGERPRINT_KEY", "PROOF_KEY", "SEAL_KEYS"):
             assert ours[name] != theirs[name]
 
     def test_hold_a_whole_encryption_key(self, dev: Profile):

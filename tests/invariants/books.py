@@ -41,6 +41,7 @@ from tests.invariants import bank_books
 from tests.networks.ach.builders import RAIL
 from tests.payments import asking
 from tests.payments import builders as payments
+from tests.solvency import builders as solvency
 from transfers import submission
 
 Names = dict[str, Any]
@@ -70,10 +71,18 @@ def keep() -> Names:
     names |= _approvals(tenant)
     names |= bank_books.keep(tenant)
     names |= _live()
+    _proof()
     names |= _deposits(tenant)
     names |= _unsent(tenant, names)
     names |= _stops(rival)
     return names | _read_back(names)
+
+
+def _proof() -> None:
+    """A proof of funds of two live tenants: one has money, the other one never had any."""
+    tenant = make_tenant(name="Proven", mode=Mode.LIVE)
+    solvency.adjust(tenant, 1_000)
+    solvency.take(rail="nowhere", now=utc_now())
 
 
 def _closed_month(rival: Any) -> None:

@@ -32,6 +32,7 @@ from tenants.services import access, audit, staff
 from tests.builders import ApiClient, make_key, make_source
 from tests.funding.agreeing import agree, revoke
 from tests.seals import bank
+from tests.solvency import builders as solvency
 from transfers.inbox.models import HandSettlement, InboundEvent
 
 # All that is left of a tenant without transfers, besides its own row.
@@ -90,6 +91,7 @@ def past(acme: Tenant, rival: Tenant) -> Tenant:
     _staff(acme, now)
     _items(now)
     bank.keep(acme)
+    solvency.take(rail="nowhere", now=now)
     ledger.adjust(tenant_id=rival.pk, type="credit", amount=5, reason="Gift", actor=SYSTEM, now=now)
     audit.record(tenant_id=None, actor=SYSTEM, action="nobody.looked", now=now)
     assert InboundEvent.objects.exists()

@@ -115,6 +115,8 @@ NEVER_INSERTED_BY_THE_DESK = [
     "tenants_membership",
     "reconciliation_bankstatement",
     "reconciliation_statementline",
+    "solvency_proofleaf",
+    "solvency_proofreport",
 ]
 OF_APPROVALS = "RIU(approvers decided_at decided_by decision decline_reason reminded_at)"
 # Each table that the job has a right on: (R)ead, (I)nsert, (U)pdate, (D)elete, with the columns
@@ -189,6 +191,7 @@ TABLES = {
         "payments_paymentconfirmation": OF_APPROVALS,
         "payments_paymentconfirmationlink": "R(approver_email confirmation_id created_at id)I",
         "reconciliation_settlementaccount": "RU(id)",
+        "solvency_prooftree": "R(nodes report_id)IU(report_id secret_token)",
         "tenants_accessproposal": "RU(decided_at decided_by_id decision decision_note)",
         "tenants_apikey": "R(but digest)",
         "tenants_invitation": "R(but digest)U(digest)",
@@ -212,6 +215,7 @@ TABLES = {
         "funding_confirmationlink": "R(approver_email confirmation_id created_at id)",
         "payments_paymentconfirmationlink": "R(approver_email confirmation_id created_at id)",
         "mfa_authenticator": "R(id type user_id)D",
+        "solvency_prooftree": "R(nodes report_id)U(report_id secret_token)",
         "tenants_apikey": "R(but digest)U(but created_at digest prefix tenant_id)",
         "tenants_invitation": "R(but digest)IU",
         "tenants_outgoingemail": "RI",

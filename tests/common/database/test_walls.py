@@ -67,6 +67,8 @@ OF_NO_TENANT = {
     "reconciliation_bankstatement",
     "reconciliation_settlementaccount",
     "reconciliation_statementline",
+    "solvency_proofreport",
+    "solvency_prooftree",
     "seals_seal",
     "seals_sealpublication",
     "seals_auditstream",

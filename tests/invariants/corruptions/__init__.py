@@ -22,6 +22,7 @@ from tests.invariants.corruptions.payments import PAYMENTS
 from tests.invariants.corruptions.people import PEOPLE
 from tests.invariants.corruptions.proofs import PROOFS
 from tests.invariants.corruptions.seals import SEALS
+from tests.invariants.corruptions.solvency import SOLVENCY
 from tests.invariants.corruptions.statements import STATEMENTS
 from tests.invariants.corruptions.webhooks import WEBHOOKS
 
@@ -37,6 +38,7 @@ TABLE = [
     *LINES,
     *OPERATOR,
     *STATEMENTS,
+    *SOLVENCY,
     *PEOPLE,
     *SEALS,
 ]
