@@ -92,9 +92,9 @@ def reject(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> None:
     _decide(proposal, ProposalDecision.REJECTED, note, actor, now)
 
 
-def waiting() -> int:
-    """How many proposals wait for a second person."""
-    return AdjustmentProposal.objects.filter(decision=ProposalDecision.OPEN).count()
+def waiting() -> QuerySet[AdjustmentProposal]:
+    """Proposals that wait for a second person."""
+    return AdjustmentProposal.objects.filter(decision=ProposalDecision.OPEN)
 
 
 def naming(subject_id: str, *, tenant_id: str) -> QuerySet[AdjustmentProposal]:

@@ -20,6 +20,7 @@ from django.db.models.functions import Least
 
 from common.clock import text_of
 from common.engine import sql
+from common.engine.compiled import Given
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -85,9 +86,10 @@ def judged(sweep: Callable[P, T]) -> Callable[P, T]:
     return run
 
 
-def expression(now: datetime) -> Least:
+def expression(now: datetime | Given) -> Least:
     """`capped(now)` inside a query, without a round trip of its own."""
-    return Least(Value(now, output_field=DateTimeField()), DatabaseNow())
+    moment = now if isinstance(now, Given) else Value(now, output_field=DateTimeField())
+    return Least(moment, DatabaseNow())
 
 
 class DatabaseNow(Func):

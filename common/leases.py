@@ -16,6 +16,7 @@ from django.db.models import F, Q, QuerySet
 
 from common import database_clock
 from common.engine import arrays, sql
+from common.engine.compiled import Given
 from common.engine.lookups import one_of
 
 LEASE = timedelta(seconds=60)
@@ -54,7 +55,7 @@ class Leased(models.Model):
 Row = TypeVar("Row", bound=Leased)
 
 
-def is_due(now: datetime) -> Q:
+def is_due(now: datetime | Given) -> Q:
     """A filter for rows to be worked on now: their time has come, and nobody holds them. With a
     clock that is ahead of the database's it finds no more rows than with a right one, and takes
     nobody's lease."""

@@ -50,9 +50,9 @@ class Alarms(Collector):
         yield from _seals(now)
         yield from _to_banks(now)
         from_banks = waiting.count(now=now)
-        at_lines = waiting.at_lines()
+        at_lines, in_review = waiting.at_lines(), reviews.waiting().count()
         for name, words, value in (
-            ("inbound_review", "Messages of networks that wait for staff", reviews.waiting()),
+            ("inbound_review", "Messages of networks that wait for staff", in_review),
             ("ach_review", "Files and records of banks that wait", from_banks.in_review),
             ("ach_overdue", "Records of banks past their last day", from_banks.overdue),
             ("ach_stuck", "Files to banks that a person has to let go on", at_lines.files),

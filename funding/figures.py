@@ -6,9 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, DateTimeField, F, Q, QuerySet
 
+from common.engine import compiled
+from common.engine.compiled import Given, Statement
 from common.figures import DayTotal, FailureTotal, StatusTotal
 from funding.models import FundingMethod, FundingTransaction
 from funding.states import IN_FLIGHT, FundingStatus
@@ -35,20 +38,46 @@ class DebitReturns:
 
 def in_flight() -> list[StatusTotal]:
     """How much funding is on its way, by status. Reads only the funding in flight."""
-    return figures.by_status(FundingTransaction.objects.filter(status__in=IN_FLIGHT))
+    return figures.status_totals(_in_flight())
 
 
 def failures(*, since: datetime) -> list[FailureTotal]:
     """Why funding failed or came back since `since`, by code, most frequent first."""
-    return figures.by_failure(_failed(since))
+    return figures.failure_totals(_failures(), since=since)
 
 
 def sent_by_day(*, since: datetime) -> list[DayTotal]:
     """What was handed to the networks since `since`, for each Eastern day on which
     something was."""
-    rows = FundingTransaction.objects.filter(pending_at__gte=since)
+    return figures.day_totals(_sent_by_day(), since=since)
+
+
+def debit_returns(*, now: datetime) -> DebitReturns:
+    """The debits of all tenants within Nacha's window, and their returns."""
+    ((debits, unauthorized, administrative, returned),) = _returns().rows(now=now)
+    return DebitReturns(
+        debits=debits,
+        unauthorized=unauthorized,
+        administrative=administrative,
+        returned=returned,
+    )
+
+
+@cache
+def _in_flight() -> Statement:
+    return figures.by_status(FundingTransaction.objects.filter(status__in=IN_FLIGHT))
+
+
+@cache
+def _failures() -> Statement:
+    return figures.by_failure(_failed(Given("since", DateTimeField())))
+
+
+@cache
+def _sent_by_day() -> Statement:
+    since = Given("since", DateTimeField())
     return figures.by_day(
-        rows,
+        FundingTransaction.objects.filter(pending_at__gte=since),
         sent_at="pending_at",
         completed=Q(status=FundingStatus.COMPLETED),
         moving=Q(status__in=IN_FLIGHT),
@@ -56,9 +85,9 @@ def sent_by_day(*, since: datetime) -> list[DayTotal]:
     )
 
 
-def debit_returns(*, now: datetime) -> DebitReturns:
-    """The debits of all tenants within Nacha's window, and their returns."""
-    return DebitReturns(**_debits(now).aggregate(**_counts()))
+@cache
+def _returns() -> Statement:
+    return compiled.union(compiled.sums(_debits(Given("now", DateTimeField())), **_counts()))
 
 
 def worst_debit_returns(*, now: datetime, limit: int) -> list[DebitReturns]:
@@ -80,7 +109,7 @@ def _debit_returns_of(tenant_ids: Sequence[str], now: datetime) -> list[DebitRet
     return [DebitReturns(**row) for row in totals.order_by("-returned", "tenant_id")]
 
 
-def _debits(now: datetime) -> QuerySet[FundingTransaction]:
+def _debits(now: datetime | Given) -> QuerySet[FundingTransaction]:
     """ACH debits in the window of the day they were sent: a late return counts on the day of its
     debit."""
     return FundingTransaction.objects.filter(
@@ -88,7 +117,7 @@ def _debits(now: datetime) -> QuerySet[FundingTransaction]:
     )
 
 
-def _failed(since: datetime) -> QuerySet[FundingTransaction]:
+def _failed(since: datetime | Given) -> QuerySet[FundingTransaction]:
     return FundingTransaction.objects.filter(status=FundingStatus.FAILED, failed_at__gte=since)
 
 

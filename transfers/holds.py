@@ -13,6 +13,7 @@ from typing import Any
 import structlog
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
+from django.db.models import QuerySet
 
 from common.errors import StaffRefusal
 from networks import registry
@@ -129,9 +130,9 @@ def withdraw(
         raise TooLateToWithdraw("Its network has sent it.")
 
 
-def count(rows: type[TransferRow]) -> int:
-    """How many of `rows` staff hold now."""
-    return rows._default_manager.filter(held_at__isnull=False).count()
+def held(rows: type[TransferRow]) -> QuerySet[TransferRow]:
+    """Those of `rows` that staff hold now."""
+    return rows._default_manager.filter(held_at__isnull=False)
 
 
 def _locked(transfer: Transfer[Row], row_id: str) -> Row:

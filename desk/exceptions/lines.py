@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from types import MappingProxyType
+from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import DateField, DateTimeField, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 
+from common.engine import compiled
+from common.engine.compiled import Given, Statement
 from common.engine.lookups import one_of
 from desk.entries.page import meaning
 from desk.exceptions import codes
@@ -92,7 +96,7 @@ def exceptions(*, page: int, now: datetime, only: Narrowing = ALL) -> ExceptionL
 def assigned(user_id: str, *, now: datetime) -> int:
     """How many items this person has to work on, up to what their list shows. One query if they
     have never had one."""
-    if not assigning.of_person(user_id, kinds=list(ItemKind), most=1):
+    if not assigning.has_any(user_id):
         return 0
     found = _found(now, SHOWN * PAGES_MAX, Narrowing(Whose.MINE, user_id))
     return len({line.subject for line in found})
@@ -118,26 +122,48 @@ def _found(now: datetime, most: int, only: Narrowing) -> list[ExceptionLine]:
 
 
 def counted(*, now: datetime) -> tuple[int, int]:
-    """How many there are, up to `COUNTED_MAX` of a kind, and how many of them are overdue."""
+    """How many there are, up to `COUNTED_MAX` of a kind, and how many of them are overdue. Two
+    queries."""
     today = deadlines.eastern_day(now)
-    open_records = [
-        *InRecord.objects.filter(status=RecordStatus.REVIEW)
-        .order_by("due_on", "pk")
-        .values_list("due_on", flat=True)[:COUNTED_MAX],
-        *InRecord.objects.filter(may_dishonor=True)
-        .order_by("due_on", "pk")
-        .values_list("due_on", flat=True)[:COUNTED_MAX],
-    ]
-    files = InFile.objects.filter(status=InFileStatus.REVIEW)[:COUNTED_MAX].count()
-    silent = _overdue(now)[:COUNTED_MAX].count()
-    proposed = AchReversal.objects.filter(status=ReversalStatus.PROPOSED)[:COUNTED_MAX].count()
-    kept = _stuck_files()[:COUNTED_MAX].count() + lines.in_trouble()[:SHOWN].count()
-    kept += _held_files(now)[:COUNTED_MAX].count()
-    kept += proposals.open_ones()[:COUNTED_MAX].count()
-    kept += _proposed_answers()[:COUNTED_MAX].count() + len(hearing.kept(now=now))
-    open_records += _left_to_a_person().values_list("due_on", flat=True)[:COUNTED_MAX]
-    late = sum(1 for due in open_records if due is not None and due < today)
-    return len(open_records) + files + silent + proposed + kept, late + silent
+    return _total(_open(), now=now), _total(_late(), now=now, today=today)
+
+
+def _total(numbers: Statement, **given: Any) -> int:
+    return sum(number for _kind, number in numbers.rows(**given))
+
+
+@cache
+def _open() -> Statement:
+    now = Given("now", DateTimeField())
+    kinds: dict[str, QuerySet[Any]] = {
+        **_dated(),
+        "file": InFile.objects.filter(status=InFileStatus.REVIEW),
+        "unanswered file": _overdue(now),
+        "answer": _proposed_answers(),
+        "reversal": AchReversal.objects.filter(status=ReversalStatus.PROPOSED),
+        "proposal": proposals.open_ones(),
+        "stuck file": _stuck_files(),
+        "held file": _held_files(now),
+        "line": lines.in_trouble(),
+        "rail": hearing.rails_kept(now=now),
+    }
+    return compiled.counts(kinds, most=COUNTED_MAX)
+
+
+@cache
+def _late() -> Statement:
+    now, today = Given("now", DateTimeField()), Given("today", DateField())
+    late = {kind: rows.filter(due_on__lt=today) for kind, rows in _dated().items()}
+    return compiled.counts({**late, "unanswered file": _overdue(now)}, most=COUNTED_MAX)
+
+
+def _dated() -> dict[str, QuerySet[Any]]:
+    """Those that have to be decided by a day."""
+    return {
+        "record": InRecord.objects.filter(status=RecordStatus.REVIEW),
+        "late return": InRecord.objects.filter(may_dishonor=True),
+        "correction": _left_to_a_person(),
+    }
 
 
 def record_title(record: InRecord) -> str:
@@ -217,7 +243,7 @@ def _files(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]
         )
 
 
-def _overdue(now: datetime) -> QuerySet[OutFile]:
+def _overdue(now: datetime | Given) -> QuerySet[OutFile]:
     """Files that wait too long, and of which nobody wrote down what the bank said."""
     sent = OutFile.objects.filter(
         ~Exists(_proposed_answers().filter(file=OuterRef("pk")).order_by()),
@@ -363,7 +389,7 @@ def _stuck(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]
         )
 
 
-def _held_files(now: datetime) -> QuerySet[OutFile]:
+def _held_files(now: datetime | Given) -> QuerySet[OutFile]:
     """Those that must not leave as they are, and those that somebody forgot."""
     held = OutFile.objects.filter(status=FileStatus.HELD)
     return held.filter(~Q(faults=[]) | Q(cutoff_at__lte=now)).order_by("cutoff_at", "pk")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache, partial
+from typing import Any
 
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from balance import proposals
 from balance.figures import Totals
+from common.engine import compiled
+from common.engine.compiled import Statement
 from desk.exceptions import lines as exceptions
 from desk.items.narrowing import Whose
 from desk.ledger.checks import CheckLine
@@ -25,13 +30,44 @@ from tenants.services import access
 from transfers import holds
 from transfers.inbox import reviews, settlements
 
-_MESSAGES = ("admin:network_inbox_inboundevent_changelist", "attention=review")
-_PROPOSALS = ("admin:balance_adjustmentproposal_changelist", "decision__exact=open")
-_SETTLEMENTS = ("admin:network_inbox_handsettlement_changelist", "decision__exact=open")
-_ACCESS = ("admin:tenants_accessproposal_changelist", "decision__exact=open")
-_HELD_FUNDING = ("admin:funding_fundingtransaction_changelist", "held_at__isempty=0")
-_HELD_PAYMENTS = ("admin:payments_payment_changelist", "held_at__isempty=0")
-_HELD_BACK = ("admin:payments_payment_changelist", "held_back_at__isempty=0")
+# What they are, the rows, and the list that shows them: its address and what it filters by.
+_DECISIONS: Mapping[str, tuple[Callable[[], QuerySet[Any]], str, str]] = {
+    "Messages of networks to settle": (
+        reviews.waiting,
+        "admin:network_inbox_inboundevent_changelist",
+        "attention=review",
+    ),
+    "Adjustments to approve": (
+        proposals.waiting,
+        "admin:balance_adjustmentproposal_changelist",
+        "decision__exact=open",
+    ),
+    "Settlements by hand to approve": (
+        settlements.waiting,
+        "admin:network_inbox_handsettlement_changelist",
+        "decision__exact=open",
+    ),
+    "Proposals of access to decide": (
+        access.waiting,
+        "admin:tenants_accessproposal_changelist",
+        "decision__exact=open",
+    ),
+    "Funding on hold": (
+        partial(holds.held, FundingTransaction),
+        "admin:funding_fundingtransaction_changelist",
+        "held_at__isempty=0",
+    ),
+    "Payments on hold": (
+        partial(holds.held, Payment),
+        "admin:payments_payment_changelist",
+        "held_at__isempty=0",
+    ),
+    "Payments held back, balance below zero": (
+        shortage.all_held_back,
+        "admin:payments_payment_changelist",
+        "held_back_at__isempty=0",
+    ),
+}
 
 # Fewer debits than this say nothing about a rate: one return among three is chance.
 DEBITS_THAT_SAY_SOMETHING = 20
@@ -58,19 +94,17 @@ def of_reader(user_id: str, *, now: datetime) -> Iterator[Attention]:
 
 
 def of_decisions() -> Iterator[Attention]:
-    """What waits for somebody at the desk to decide, or for a tenant's money. Small indexes."""
-    for count, what, address in (
-        (reviews.waiting(), "Messages of networks to settle", _MESSAGES),
-        (proposals.waiting(), "Adjustments to approve", _PROPOSALS),
-        (settlements.waiting(), "Settlements by hand to approve", _SETTLEMENTS),
-        (access.waiting(), "Proposals of access to decide", _ACCESS),
-        (holds.count(FundingTransaction), "Funding on hold", _HELD_FUNDING),
-        (holds.count(Payment), "Payments on hold", _HELD_PAYMENTS),
-        (shortage.count(), "Payments held back, balance below zero", _HELD_BACK),
-    ):
-        if count:
-            name, query = address
+    """What waits for somebody at the desk to decide, or for a tenant's money. One query, of small
+    indexes."""
+    counted = dict(_waiting().rows())
+    for what, (_rows, name, query) in _DECISIONS.items():
+        if count := counted[what]:
             yield Attention("warn", f"{what}: {count:,}.", "Show", f"{reverse(name)}?{query}")
+
+
+@cache
+def _waiting() -> Statement:
+    return compiled.counts({what: rows() for what, (rows, *_list) in _DECISIONS.items()})
 
 
 def of_ledger(check: CheckLine, totals: Totals | None) -> Iterator[Attention]:

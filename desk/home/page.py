@@ -103,7 +103,7 @@ def callback(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def home(*, now: datetime) -> Home:
-    """Some twenty queries, none of which reads more than what is open or recent."""
+    """Some twenty queries, most compiled once; none reads more than what is open or recent."""
     days = last_days(now, CHART_DAYS)
     since, today = start_of(days[0]), start_of(days[-1])
     totals, check = ledger.totals(), check_line(ledger.last_check(), now)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
+from functools import cache
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet, TextField
 
 from common.database.constraints import violated
 from common.days import when
+from common.engine import compiled
+from common.engine.compiled import Given, Statement
 from common.engine.lookups import one_of
 from common.errors import StaffRefusal
 from desk import doers
@@ -84,6 +87,17 @@ def of_person(user_id: str, *, kinds: Collection[ItemKind], most: int) -> list[S
     rows = that_hold().filter(assignee=user_id, kind__in=kinds).order_by("-created_at", "-pk")
     found = rows.values_list("kind", "subject_id")[:most]
     return [Subject(ItemKind(kind), pk) for kind, pk in found]
+
+
+def has_any(user_id: str) -> bool:
+    """Whether something of any kind is theirs now. One query, on every visit of the home."""
+    return bool(_one_of_person().rows(person=user_id))
+
+
+@cache
+def _one_of_person() -> Statement:
+    theirs = that_hold().filter(assignee__pk=Given("person", TextField()))
+    return compiled.union(theirs.values("pk")[:1])
 
 
 def whose(assignment: Assignment | None) -> str:

@@ -85,12 +85,12 @@ def release(*, tenant_id: str, now: datetime) -> int:
 
 def held_back(tenant_id: str) -> QuerySet[Payment]:
     """The tenant's payments that are held back."""
-    return Payment.objects.filter(tenant_id=tenant_id, held_back_at__isnull=False)
+    return all_held_back().filter(tenant_id=tenant_id)
 
 
-def count() -> int:
-    """How many payments of all tenants are held back now."""
-    return Payment.objects.filter(held_back_at__isnull=False).count()
+def all_held_back() -> QuerySet[Payment]:
+    """The payments of all tenants that are held back."""
+    return Payment.objects.filter(held_back_at__isnull=False)
 
 
 def releasable() -> QuerySet[Payment]:

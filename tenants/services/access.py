@@ -128,9 +128,9 @@ def expire_due(*, now: datetime) -> int:
     )
 
 
-def waiting() -> int:
-    """How many proposals wait for a second person."""
-    return AccessProposal.objects.filter(decision=AccessDecision.OPEN).count()
+def waiting() -> QuerySet[AccessProposal]:
+    """Proposals that wait for a second person."""
+    return AccessProposal.objects.filter(decision=AccessDecision.OPEN)
 
 
 def emergencies(*, now: datetime) -> int:

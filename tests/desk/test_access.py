@@ -364,7 +364,7 @@ class TestEnds:
         assert (line.actor_type, line.subject_id, line.tenant) == ("system", proposal.pk, None)
         _, (to, context) = mails("access_by_support")
         assert (to, context["waits_until"], context["is_over"]) == ("dana@acme.example", "", True)
-        assert access.waiting() == 0
+        assert access.waiting().count() == 0
         with pytest.raises(AccessRefused, match="It was expired"):
             approve(proposal, ben, now=self.OVER)
         assert not Invitation.objects.exists()

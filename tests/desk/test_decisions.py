@@ -16,7 +16,7 @@ from transfers.inbox import arrivals
 
 
 def test_nothing_waits(desk, db, django_assert_num_queries):
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(1):
         assert list(of_decisions()) == []
 
 

@@ -173,7 +173,7 @@ class TestList:
         assert f'href="{LIST}"' in shown(desk, "/admin/")
 
     def test_needs_nobody_if_nothing_waits(self, db, django_assert_num_queries):
-        with django_assert_num_queries(14):
+        with django_assert_num_queries(4):
             assert list(of_ach(now=NOW)) == []
 
 

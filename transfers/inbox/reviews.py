@@ -30,9 +30,9 @@ class NoteNeeded(StaffRefusal):
     advice = "Say in a sentence what you found and did."
 
 
-def waiting() -> int:
-    """How many messages wait for a person."""
-    return InboundEvent.objects.filter(outcome=InboundOutcome.REVIEW).count()
+def waiting() -> QuerySet[InboundEvent]:
+    """Messages that wait for a person."""
+    return InboundEvent.objects.filter(outcome=InboundOutcome.REVIEW)
 
 
 def overdue(id_prefix: str) -> QuerySet[InboundEvent]:

@@ -165,9 +165,9 @@ def reject(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> None:
     _decide(_lock_for(proposal_id, actor), SettlementDecision.REJECTED, note, actor, now)
 
 
-def waiting() -> int:
-    """How many proposals wait for a second person."""
-    return HandSettlement.objects.filter(decision=SettlementDecision.OPEN).count()
+def waiting() -> QuerySet[HandSettlement]:
+    """Proposals that wait for a second person."""
+    return HandSettlement.objects.filter(decision=SettlementDecision.OPEN)
 
 
 def settled_by_hand() -> QuerySet[HandSettlement, Any]:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from django.db.models import Count, Min, Q, Sum
+from django.db.models import Count, Min, Q, QuerySet, Sum
 
+from common.engine.compiled import Given
 from networks.ach import schedule
-from networks.ach.models import AchEntry, InFile, RailLine
+from networks.ach.models import AchEntry, AchRail, InFile, RailLine
 from networks.ach.models.entries import PRENOTE
 from networks.ach.models.inbound import InFolder
 from networks.ach.states import EntryStatus, InFileStatus
@@ -54,11 +55,19 @@ def final_until(*rails: str) -> dict[str, datetime]:
 
 def kept(*, now: datetime) -> list[Kept]:
     """What people have to know of, by rail. One query."""
-    due = AchEntry.objects.filter(
+    found = _kept(now).order_by("rail").values_list("rail")
+    sums = found.annotate(Count("pk"), Sum("amount"), Min("final_due_at"))
+    return [Kept(*each) for each in sums]
+
+
+def rails_kept(*, now: datetime | Given) -> QuerySet[AchRail]:
+    """The rails of `kept`."""
+    return AchRail.objects.filter(pk__in=_kept(now).values("rail"))
+
+
+def _kept(now: datetime | Given) -> QuerySet[AchEntry]:
+    return AchEntry.objects.filter(
         Q(is_debit=True) | Q(purpose=PRENOTE),
         status=EntryStatus.ACCEPTED,
         final_due_at__lte=now - LATE_AFTER,
     )
-    found = due.order_by("rail").values_list("rail")
-    sums = found.annotate(Count("pk"), Sum("amount"), Min("final_due_at"))
-    return [Kept(*each) for each in sums]
