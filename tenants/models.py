@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import pgtrigger
-from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MinValueValidator
 from django.db import models
@@ -16,6 +16,7 @@ from common.database.rights import Rights
 from common.fields import PrefixedIdField
 from common.leases import Leased
 from tenants.access import AccessProposal as AccessProposal  # models of this app, in modules
+from tenants.permissions import Holder
 from tenants.powers import StaffPower as StaffPower
 from tenants.switches import Switch as Switch
 
@@ -37,7 +38,7 @@ class UserManager(BaseUserManager["User"]):
         )
 
 
-class User(AbstractBaseUser, PermissionsMixin):
+class User(AbstractBaseUser, Holder):
     """A person. Signs in with an e-mail address and belongs to any number of tenants."""
 
     id = PrefixedIdField("usr")

@@ -22,8 +22,9 @@ def main_landmark(page: SafeString) -> SafeString:
 
 @register.inclusion_tag("admin/operator_banner.html", takes_context=True)
 def operator_banner(context: dict[str, Any]) -> dict[str, Any]:
-    """Show the engaged switches. One query per page, and only for staff who are signed in."""
-    if not context.get("has_permission"):
+    """Show the engaged switches, to staff who are signed in. One query per page, two if there are
+    any."""
+    if not context.get("has_permission") or not switches.is_any_engaged():
         return {}
     engaged = list(switches.engaged_now())
     return {"switches": engaged[:SHOWN_MAX], "more": max(0, len(engaged) - SHOWN_MAX)}
