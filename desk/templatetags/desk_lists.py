@@ -7,8 +7,9 @@ status is a badge (`common.admin_tones`), a boolean is Yes or No.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from django import template
@@ -21,10 +22,11 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 from unfold.utils import display_for_field, display_for_value
 
+from common import days
 from common.admin_tones import STANDINGS, tone_of
 
 CHECKBOX = "action_checkbox"
-_EMPTY = mark_safe('<td class="none">–</td>')  # a card on a phone leaves it out
+_EMPTY = '<td class="none">–</td>'  # a card on a phone leaves it out
 _SELECT = (
     '<td class="select"><input type="checkbox" name="_selected_action" value="{}"'
     ' class="action-select" aria-label="Select"></td>'
@@ -34,52 +36,45 @@ register = template.Library()
 
 
 @dataclass(frozen=True)
-class Header:
-    """What stands above a column; `looks` is the class of its cells."""
+class Column:
+    """What stands above a column, and how its cells begin; `looks` is their class."""
 
-    text: str
+    name: Any
+    text: str = ""
     looks: str = ""
-    is_checkbox: bool = False
+    is_linked: bool = False
+
+    @property
+    def is_checkbox(self) -> bool:
+        return bool(self.name == CHECKBOX)
+
+    @cached_property
+    def opening(self) -> SafeString:
+        """The tag that opens each cell: a list has hundreds of them, so it is made once."""
+        tag = '<th{} scope="row" data-label="{}">' if self.is_linked else '<td{} data-label="{}">'
+        looks = format_html(' class="{}"', self.looks) if self.looks else ""
+        return format_html(tag, looks, self.text)
 
 
 @register.inclusion_tag("admin/rows.html", takes_context=True)
 def desk_rows(context: dict[str, Any]) -> dict[str, Any]:
     """The headers and rows of the list that is shown."""
     shown = context["cl"]
-    headers = [_header(shown, name) for name in shown.list_display]
+    columns = [_column(shown, name) for name in shown.list_display]
     return {
         "cl": shown,
-        "headers": headers,
-        "rows": [row_of(shown, headers, row) for row in shown.result_list],
+        "headers": columns,
+        "rows": [row_of(shown, columns, row) for row in shown.result_list],
         "has_add_permission": context.get("has_add_permission", False),
     }
 
 
-def _header(shown: Any, name: Any) -> Header:
+def _column(shown: Any, name: Any) -> Column:
     if name == CHECKBOX:
-        return Header("", is_checkbox=True)
+        return Column(name)
     text, attr = label_for_field(name, shown.model, model_admin=shown.model_admin, return_attr=True)
-    return Header(str(text), "amount" if getattr(attr, "is_amount", False) else "")
-
-
-def row_of(shown: Any, headers: list[Header], row: models.Model) -> SafeString:
-    """The cells of one row. Its address stands on the column that `list_display_links` names."""
-    return mark_safe("".join(_cells(shown, headers, row)))  # noqa: S308  # of escaped cells
-
-
-def _cells(shown: Any, headers: list[Header], row: models.Model) -> Iterator[str]:
-    linked = _linked(shown)
-    for name, header in zip(shown.list_display, headers, strict=True):
-        if header.is_checkbox:
-            yield format_html(_SELECT, row.pk)
-            continue
-        text = text_of(shown.model_admin, name, row)
-        if name == linked:
-            yield _link(shown, row, header, text)
-        elif text:
-            yield format_html('<td{} data-label="{}">{}</td>', _looks(header), header.text, text)
-        else:
-            yield _EMPTY
+    looks = "amount" if getattr(attr, "is_amount", False) else ""
+    return Column(name, str(text), looks, is_linked=name == _linked(shown))
 
 
 def _linked(shown: Any) -> Any:
@@ -88,15 +83,19 @@ def _linked(shown: Any) -> Any:
     return (list(shown.list_display_links or []) or columns)[0]
 
 
-def _link(shown: Any, row: models.Model, header: Header, text: str) -> str:
-    address = _address(shown, row)
-    return format_html(
-        '<th{} scope="row" data-label="{}"><a href="{}">{}</a></th>',
-        _looks(header),
-        header.text,
-        address,
-        text or "–",
-    )
+def row_of(shown: Any, columns: list[Column], row: models.Model) -> SafeString:
+    """The cells of one row. Its address stands on the column that `list_display_links` names."""
+    return mark_safe("".join(_cell(shown, column, row) for column in columns))  # noqa: S308  # of escaped cells
+
+
+def _cell(shown: Any, column: Column, row: models.Model) -> str:
+    if column.is_checkbox:
+        return format_html(_SELECT, row.pk)
+    text = text_of(shown.model_admin, column.name, row)
+    if column.is_linked:
+        address = conditional_escape(_address(shown, row))
+        return f'{column.opening}<a href="{address}">{text or "–"}</a></th>'
+    return f"{column.opening}{text}</td>" if text else _EMPTY
 
 
 def _address(shown: Any, row: models.Model) -> str:
@@ -111,12 +110,8 @@ def _address(shown: Any, row: models.Model) -> str:
     return kept_too[len(own) - len(page) :]
 
 
-def _looks(header: Header) -> SafeString:
-    return format_html(' class="{}"', header.looks) if header.looks else mark_safe("")
-
-
 def text_of(desk: Any, name: Any, row: models.Model) -> str:
-    """What a cell says; empty for a column that the row does not have."""
+    """What a cell says, as HTML; empty for a column that the row does not have."""
     try:
         field, attr, value = lookup_field(name, row, desk)
     except ObjectDoesNotExist:
@@ -134,6 +129,8 @@ def text_of(desk: Any, name: Any, row: models.Model) -> str:
 
 
 def _words(field: Any, row: models.Model, value: Any) -> str:
+    if isinstance(value, datetime):
+        return days.words(value)
     if field is None or field.auto_created:
         return display_for_value(value, "")  # type: ignore[no-any-return]  # unfold has no types
     if field.is_relation:
