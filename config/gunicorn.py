@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,13 @@ def on_starting(server: Any) -> None:
             safety.require_private_bind(address)
         except ImproperlyConfigured as refusal:
             raise RuntimeError(str(refusal)) from None  # which gunicorn shows without a traceback
+
+
+def post_worker_init(_worker: Any) -> None:
+    """Keep the garbage collector from walking over all that was loaded, which lives as long as the
+    process: that stopped a page in sixty for a tenth of a second."""
+    gc.collect()
+    gc.freeze()
 
 
 def child_exit(_server: Any, worker: Any) -> None:

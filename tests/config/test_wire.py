@@ -293,3 +293,10 @@ class TestPipelining:
         ids = re.findall(rb"(?i)\r\nx-request-id: (\S+)", answers)
         assert answers.count(b"HTTP/1.1 200 OK\r\n") == 2
         assert len(set(ids)) == 2
+
+
+class TestGarbage:
+    def test_is_not_looked_for_in_what_was_loaded(self, server):
+        answer = server.request("GET /test/garbage HTTP/1.1\nConnection: close")
+
+        assert answer.json["frozen"] > 100_000

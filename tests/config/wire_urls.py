@@ -1,11 +1,12 @@
-"""The machinery's views, and answers too long for a client that does not read."""
+"""The machinery's views, answers too long for a client that does not read, and a look inside."""
 
 from __future__ import annotations
 
+import gc
 from itertools import repeat
 from tempfile import TemporaryFile
 
-from django.http import FileResponse, HttpRequest, StreamingHttpResponse
+from django.http import FileResponse, HttpRequest, JsonResponse, StreamingHttpResponse
 from django.urls import path
 
 from tests.api import machinery
@@ -24,8 +25,14 @@ def file(_request: HttpRequest) -> FileResponse:
     return FileResponse(found, content_type="text/plain")
 
 
+def garbage(_request: HttpRequest) -> JsonResponse:
+    """How many objects the collector of this worker never looks at."""
+    return JsonResponse({"frozen": gc.get_freeze_count()})
+
+
 urlpatterns = [
     path("test/stream", stream),
     path("test/file", file),
+    path("test/garbage", garbage),
     *machinery.urlpatterns,
 ]
