@@ -1,4 +1,5 @@
-"""The life of a settlement account: two people put it in force, and then it never changes."""
+"""The lives of a settlement account and of a clearing: two people decide, and then it never
+changes."""
 
 from __future__ import annotations
 
@@ -21,4 +22,21 @@ ACCOUNT_STATES = StateTable(
         AccountStatus.REJECTED: frozenset(),
     },
     states=set(AccountStatus.values),
+)
+
+
+class ClearingStatus(models.TextChoices):
+    PROPOSED = "proposed", "Another person decides"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+CLEARING_STATES = StateTable(
+    initial=frozenset({ClearingStatus.PROPOSED}),
+    moves={
+        ClearingStatus.PROPOSED: frozenset({ClearingStatus.APPROVED, ClearingStatus.REJECTED}),
+        ClearingStatus.APPROVED: frozenset(),
+        ClearingStatus.REJECTED: frozenset(),
+    },
+    states=set(ClearingStatus.values),
 )

@@ -48,6 +48,17 @@ class Step(models.TextChoices):
     ADJUSTED_UP = "adjusted_up", "Adjustment, up"
     ADJUSTED_DOWN = "adjusted_down", "Adjustment, down"
 
+    # What a bank statement shows and the books did not know.
+    FEE_CHARGED = "fee_charged", "Fee of the bank"
+    FEE_REFUNDED = "fee_refunded", "Fee given back by the bank"
+    SUSPENSE_CREDITED = "suspense_credited", "Unknown credit at the bank"
+    SUSPENSE_DEBITED = "suspense_debited", "Unknown debit at the bank"
+    # What a line in suspense was. The bank's line itself stays matched.
+    CLEARED_AS_FEE = "cleared_as_fee", "Unknown debit: a fee of the bank"
+    CLEARED_AS_INCOME = "cleared_as_income", "Unknown credit: income"
+    CLEARED_CREDIT = "cleared_credit", "Unknown credit: a transfer of ours"
+    CLEARED_DEBIT = "cleared_debit", "Unknown debit: a transfer of ours"
+
 
 class Pair(NamedTuple):
     """The two accounts of a step, by one amount."""
@@ -77,6 +88,14 @@ PAIRS = {
     S.VERIFICATION_COLLECTED: Pair(A.SETTLEMENT, A.VERIFICATION_COST),
     S.ADJUSTED_UP: Pair(A.SUSPENSE, A.BANK_CLEARING),
     S.ADJUSTED_DOWN: Pair(A.BANK_CLEARING, A.SUSPENSE),
+    S.FEE_CHARGED: Pair(A.BANK_FEES, A.SETTLEMENT),
+    S.FEE_REFUNDED: Pair(A.SETTLEMENT, A.BANK_FEES),
+    S.SUSPENSE_CREDITED: Pair(A.SETTLEMENT, A.SUSPENSE),
+    S.SUSPENSE_DEBITED: Pair(A.SUSPENSE, A.SETTLEMENT),
+    S.CLEARED_AS_FEE: Pair(A.BANK_FEES, A.SUSPENSE),
+    S.CLEARED_AS_INCOME: Pair(A.SUSPENSE, A.REVENUE),
+    S.CLEARED_CREDIT: Pair(A.SUSPENSE, A.SETTLEMENT),
+    S.CLEARED_DEBIT: Pair(A.SETTLEMENT, A.SUSPENSE),
 }
 
 

@@ -1,4 +1,4 @@
-"""Our accounts behind the rails, and their statements. Nothing is changed or deleted.
+"""Our accounts behind the rails, and what banks say of them. Nothing is changed or deleted.
 
 Staff are opaque text here, as in `networks.ach`.
 """
