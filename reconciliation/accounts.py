@@ -83,6 +83,26 @@ def of_numbers(rail: str, numbers: Iterable[str]) -> dict[str, SettlementAccount
     return {names[row.fingerprint]: row for row in by_age}
 
 
+def in_force() -> list[SettlementAccount]:
+    """The account of each rail that has one: the last one that was put in force."""
+    rows = SettlementAccount.objects.filter(status=AccountStatus.CURRENT)
+    return list(rows.order_by("rail_id", "-decided_at", "-pk").distinct("rail_id"))
+
+
+def current(rail: str) -> SettlementAccount | None:
+    """The account of a rail: the last one that was put in force."""
+    rows = SettlementAccount.objects.filter(rail_id=rail, status=AccountStatus.CURRENT)
+    return rows.order_by("decided_at", "pk").last()
+
+
+def lock(rail: str) -> SettlementAccount | None:
+    """The account of a rail, with all of the rail's accounts row-locked until the transaction ends.
+    Whoever takes, matches, books or clears lines of a rail, or closes its day, does it first."""
+    rows = SettlementAccount.objects.filter(rail_id=rail, status=AccountStatus.CURRENT)
+    locked = list(rows.order_by("pk").select_for_update(no_key=True))
+    return max(locked, key=lambda row: (row.decided_at, row.pk), default=None)
+
+
 def has_any(rail: str) -> bool:
     """Whether statements of this rail are read."""
     return SettlementAccount.objects.filter(rail_id=rail, status=AccountStatus.CURRENT).exists()

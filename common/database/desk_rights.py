@@ -81,6 +81,10 @@ _HAS_NO_LINK = "digest = ''"  # the mailer makes it; what staff send or revoke h
 _INSERTS: Mapping[str, str] = {
     # Of payments whose payer's account staff close.
     "payments_paymentconfirmation": "decision = 'open'",
+    # No rule finds anything here: a person did.
+    "reconciliation_bookedline": "booked_by <> ''",
+    "reconciliation_closedday": "closed_by <> ''",
+    "reconciliation_match": "made_by <> ''",
     "tenants_auditevent": _IS_OURS,
     "tenants_invitation": _HAS_NO_LINK,
     "tenants_user": _IS_NO_SUPERUSER,

@@ -59,6 +59,8 @@ _ONLY_READ = frozenset(
         "payments_paymentsettings",
         "rails_rail",
         "rails_route",
+        "reconciliation_clearing",
+        "reconciliation_transitnote",
         "tenants_membership",
         "tenants_staffpower",
         "tenants_switch",
@@ -129,6 +131,7 @@ _DECIDED: Mapping[str, frozenset[str]] = {
     # It changes `confirmed_at` and `second_look_at` where it keeps a payment back whose payer left;
     # triggers let no payment go by that (decision 0196).
     "payments_payment": frozenset({"created_by_id", "created_by_type", "requires_confirmation"}),
+    "reconciliation_match": frozenset({"voided_at", "voided_by", "voided_why"}),
 }
 # It opens the lines to banks.
 _READ_ALL = frozenset({"ach_achkey"})
@@ -137,6 +140,10 @@ _IS_NOBODYS = "actor_type IN ('system', 'network')"
 _INSERTS: Mapping[str, str] = {
     "funding_confirmation": "decision = 'open'",
     "payments_paymentconfirmation": "decision = 'open'",
+    # What people match, book and close, they do at the desk or by a command.
+    "reconciliation_bookedline": "booked_by = ''",
+    "reconciliation_closedday": "closed_by = ''",
+    "reconciliation_match": "made_by = ''",
     # Any other line would say that a person did it, or is behind a key.
     "tenants_auditevent": _IS_NOBODYS,
     # Only who asked for such a link is mailed one.

@@ -1,0 +1,50 @@
+"""Matches that a person makes or takes apart, with a reason. The caller writes the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import date, datetime
+
+from networks.ach.models.columns import REASON_LENGTH_MAX
+from reconciliation.errors import MatchRefused
+from reconciliation.matching.tying import tie, untie
+from reconciliation.models import Match, Rule
+
+
+def match(
+    bank_line_ids: Collection[int],
+    expected_lines: Collection[int],
+    *,
+    rail: str,
+    day: date,
+    reason: str,
+    by: str,
+    now: datetime,
+) -> Match:
+    """Match lines of the statement of `day` with lines of the books of the same sum, or with none
+    where they come to zero. Raises MatchRefused."""
+    if not bank_line_ids:
+        raise MatchRefused("Choose at least one line of the statement.")
+    return tie(
+        bank_line_ids,
+        expected_lines,
+        rail=rail,
+        rule=Rule.PERSON,
+        day=day,
+        now=now,
+        by=by,
+        reason=_said(reason),
+    )
+
+
+def take_apart(match_id: str, *, reason: str, by: str, now: datetime) -> Match:
+    """Set the lines of a match free, as long as its day is open. From then on a person decides
+    about its lines of the bank. Raises MatchRefused."""
+    return untie(match_id, reason=_said(reason), by=by, now=now)
+
+
+def _said(reason: str) -> str:
+    text = reason.strip()
+    if not 1 <= len(text) <= REASON_LENGTH_MAX:
+        raise MatchRefused(f"A reason of 1 to {REASON_LENGTH_MAX} characters is needed.")
+    return text

@@ -1,0 +1,103 @@
+"""Ties lines of statements to expected lines of the same sum, and takes such a match apart."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import date, datetime
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from reconciliation import accounts, expecting
+from reconciliation.errors import MatchRefused
+from reconciliation.models import ExpectedLine, Match, MatchedLine, Rule, StatementLine
+
+
+@transaction.atomic
+def tie(
+    bank_line_ids: Collection[int],
+    expected_lines: Collection[int],
+    *,
+    rail: str,
+    rule: Rule,
+    day: date,
+    now: datetime,
+    by: str = "",
+    reason: str = "",
+) -> Match:
+    """Match lines of one statement, by their ids, with expected lines of the same sum.
+
+    `day` is the last day of the statement. Locks the rail's account. Raises MatchRefused if a line
+    is matched, does not exist, or is of another rail or statement; if the sums differ; or if the
+    day is closed.
+    """
+    account = accounts.lock(rail)
+    if account is None or day < expecting.first_open_day(account):
+        raise MatchRefused("This day is closed, or before the account's first one.")
+    bank = _free_bank_lines(rail, bank_line_ids, day)
+    books = _free_expected_lines(rail, expected_lines)
+    if not bank and not books:
+        raise MatchRefused("Choose the lines that belong together.")
+    if len(bank) != len(set(bank_line_ids)) or len(books) != len(set(expected_lines)):
+        raise MatchRefused("A line is matched already, or is of another rail or statement.")
+    if sum(bank) != sum(books):
+        raise MatchRefused("The lines of the bank and those of the books have different sums.")
+    match = Match.objects.create(
+        rail_id=rail,
+        rule=rule,
+        day=day,
+        amount=sum(bank),
+        statement_lines=len(bank),
+        expected_lines=len(books),
+        made_at=now,
+        made_by=by,
+        reason=reason,
+    )
+    MatchedLine.objects.bulk_create(
+        [MatchedLine(line_id=line, match=match) for line in sorted(set(bank_line_ids))],
+        update_conflicts=True,
+        unique_fields=["line"],
+        update_fields=["match"],
+    )
+    ExpectedLine.objects.filter(line__in=expected_lines).update(match=match)
+    return match
+
+
+@transaction.atomic
+def untie(match_id: str, *, reason: str, by: str, now: datetime) -> Match:
+    """Take a match apart: its lines are free again, and no rule matches those of the bank anymore.
+
+    Locks the rail's account. Raises MatchRefused if there is no such match, if it was taken apart
+    already, if its day is closed, or if its lines of the books were booked for it.
+    """
+    match = Match.objects.filter(pk=match_id).first() if "\0" not in match_id else None
+    if match is None:
+        raise MatchRefused("There is no such match.")
+    account = accounts.lock(match.rail_id)
+    match.refresh_from_db()
+    if match.voided_at:
+        raise MatchRefused("Somebody took this match apart already.")
+    if match.rule in {Rule.BOOKED, Rule.CLEARED}:
+        raise MatchRefused("The books have this from the bank's line: clear it from suspense.")
+    if account is None or match.day < expecting.first_open_day(account):
+        raise MatchRefused("Its day is closed, and a closed day stays as it is.")
+    match.of_bank.update(match=None)
+    match.of_books.update(match=None)
+    match.voided_at, match.voided_by, match.voided_why = now, by, reason
+    match.save(update_fields=["voided_at", "voided_by", "voided_why"])
+    return match
+
+
+def _free_bank_lines(rail: str, ids: Collection[int], day: date) -> list[int]:
+    """The amounts of those of this day's statement that are not matched."""
+    matched = MatchedLine.objects.filter(line=OuterRef("pk"), match__isnull=False)
+    rows = StatementLine.objects.filter(
+        ~Exists(matched), pk__in=ids, statement__account__rail=rail, statement__last_day=day
+    )
+    return list(rows.values_list("amount", flat=True))
+
+
+def _free_expected_lines(rail: str, ids: Collection[int]) -> list[int]:
+    """The amounts of those that are not matched."""
+    rows = ExpectedLine.objects.filter(rail=rail, line__in=ids, match=None)
+    return list(rows.values_list("amount", flat=True))

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from balance.operator.accounts import Step
+from networks.ach.models import AchEntry, AchReversal, InRecord
+from reconciliation import expecting
+from reconciliation.models import BankStatement, ClosedDay, ExpectedLine
+from tests.networks.ach.inbound import builders
+from tests.networks.ach.inbound.builders import RAIL
+from tests.reconciliation.statements import MONDAY, NOW, OPENING, TUESDAY, bai2_of, in_force, take
+from tests.reconciliation.transfers import batch_of, book, expected_of, settled
+
+pytestmark = pytest.mark.django_db
+SUNDAY = MONDAY - timedelta(days=1)
+
+
+def taken(*, now=NOW):
+    return expecting.take(RAIL, now=now)
+
+
+class TestSettledTransfers:
+    def test_are_expected_with_what_the_network_knows(self, rail, account, acme):
+        batch = batch_of(rail)
+        money_in, money_out = settled(acme, batch, 5_000, -700)
+
+        assert taken() == 2
+
+        line = expected_of(money_in)
+        assert (line.amount, line.counts_on, line.step) == (5_000, MONDAY, "in_settled")
+        assert (line.batch, line.file) == (batch.pk, batch.file_id)
+        assert (line.trace, line.reference) == (money_in.trace_number, money_in.reference)
+        assert (expected_of(money_out).amount, line.match, line.taken_at) == (-700, None, NOW)
+
+    def test_are_taken_once(self, rail, account, acme):
+        settled(acme, batch_of(rail), 5_000)
+
+        assert (taken(), taken()) == (1, 0)
+
+    def test_that_settle_later_are_taken_later(self, rail, account, acme):
+        batch = batch_of(rail)
+        settled(acme, batch, 5_000)
+        taken()
+        (later,) = settled(acme, batch, 600, day=TUESDAY)
+
+        assert taken() == 1
+        assert expected_of(later).counts_on == TUESDAY
+
+    def test_of_days_before_the_account_are_not_expected(self, rail, account, acme):
+        settled(acme, batch_of(rail), 5_000, day=SUNDAY)
+
+        assert taken() == 0
+
+    def test_of_a_rail_without_an_account_are_not_expected(self, rail, acme):
+        settled(acme, batch_of(rail), 5_000)
+
+        assert taken() == 0
+
+    def test_of_another_rail_are_not_expected(self, rail, account, acme):
+        other = builders.make_rail("other")
+        settled(acme, batch_of(other), 5_000)
+
+        assert taken() == 0
+
+    def test_that_no_longer_move_money_are_not_expected(self, rail, account, acme):
+        (entry,) = settled(acme, batch_of(rail), 5_000)
+        book(acme, entry, Step.IN_FINAL)
+
+        assert taken() == 1
+        assert set(ExpectedLine.objects.values_list("step", flat=True)) == {"in_settled"}
+
+    def test_whose_day_is_closed_count_on_the_first_open_one(self, rail, account, acme):
+        take(bai2_of(MONDAY))
+        close(BankStatement.objects.get())
+        (entry,) = settled(acme, batch_of(rail), 5_000, day=MONDAY)
+
+        taken()
+
+        assert expected_of(entry).counts_on == TUESDAY
+
+    def test_sent_anew_are_those_of_the_entry_that_went(self, rail, account, acme):
+        refused = builders.make_entry(
+            batch_of(rail), 76, instruction_id="ftx_again", settled=None, status="requeued"
+        )
+        again = builders.make_entry(
+            batch_of(rail),
+            77,
+            instruction_id="ftx_again",
+            replaces=refused,
+            first_number=refused.pk,
+        )
+        book(acme, again, Step.IN_SETTLED)
+
+        taken()
+
+        line = expected_of(again)
+        assert (line.batch, line.trace) == (again.batch_id, again.trace_number)
+        assert line.reference == refused.reference
+
+    def test_of_nothing_that_the_network_knows_have_no_batch(self, rail, account, acme):
+        (entry,) = settled(acme, batch_of(rail), 5_000)
+        stranger = AchEntry(
+            instruction_id="ftx_stranger", amount=300, purpose="topup", is_debit=True, rail_id=RAIL
+        )
+        book(acme, stranger, Step.IN_SETTLED)
+
+        assert taken() == 2
+        line = expected_of(stranger)
+        assert (line.amount, line.batch, line.file, line.trace, line.reference) == (
+            300, None, "", "", "",
+        )  # fmt: skip
+        assert expected_of(entry).batch is not None
+
+
+class TestReturns:
+    def test_are_known_by_the_trace_of_the_return(self, rail, account, acme):
+        (entry,) = settled(acme, batch_of(rail), 5_000)
+        builders.take(builders.answer_file(builders.answer_batch(*builders.returned(entry))))
+        book(acme, entry, Step.IN_RETURNED, day=TUESDAY)
+
+        assert taken() == 2
+
+        record = InRecord.objects.get(entry=entry)
+        line = expected_of(entry, Step.IN_RETURNED)
+        assert (line.amount, line.counts_on, line.batch, line.file) == (-5_000, TUESDAY, None, "")
+        assert (line.trace, line.reference) == (record.rdfi_trace, entry.reference)
+        assert expected_of(entry).trace == entry.trace_number
+
+    def test_by_a_reversal_are_in_the_batch_of_the_reversal(self, rail, account, acme):
+        (entry,) = settled(acme, batch_of(rail), 5_000)
+        reversal = AchReversal.objects.create(
+            entry=entry,
+            reason="duplicate",
+            note="Sent twice",
+            discovered_at=NOW,
+            status="done",
+            proposed_by="ann",
+            proposed_at=NOW,
+            decided_by="bo",
+            decided_at=NOW,
+        )
+        batch = batch_of(rail, number=2)
+        sent = builders.make_entry(
+            batch,
+            88,
+            instruction_id=reversal.pk,
+            purpose="reversal",
+            is_debit=False,
+            transaction_code=22,
+            amount=5_000,
+        )
+        book(acme, entry, Step.IN_RETURNED, day=TUESDAY)
+
+        taken()
+
+        line = expected_of(entry, Step.IN_RETURNED)
+        assert (line.batch, line.file) == (batch.pk, batch.file_id)
+        assert (line.trace, line.reference) == (sent.trace_number, sent.reference)
+
+    def test_that_no_bank_named_have_no_trace(self, rail, account, acme):
+        (entry,) = settled(acme, batch_of(rail), 5_000)
+        book(acme, entry, Step.IN_RETURNED, day=TUESDAY)
+
+        taken()
+
+        line = expected_of(entry, Step.IN_RETURNED)
+        assert (line.batch, line.trace, line.reference) == (None, "", entry.reference)
+
+
+def test_a_late_line_is_older_than_the_account_that_began_anew(rail, account, acme):
+    take(bai2_of(MONDAY))
+    in_force(opened_on=TUESDAY, cents=OPENING)
+    (entry,) = settled(acme, batch_of(rail), 5_000, day=MONDAY)
+
+    taken()
+
+    assert expected_of(entry).counts_on == TUESDAY
+
+
+def close(statement):
+    """Nothing of it is in transit."""
+    return ClosedDay.objects.create(
+        rail_id=RAIL,
+        statement=statement,
+        day=statement.last_day,
+        ledger=statement.closing,
+        bank=statement.closing,
+        in_transit=0,
+        in_transit_lines=0,
+        matches=0,
+        expected_lines=0,
+        closed_at=NOW,
+    )
