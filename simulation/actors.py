@@ -312,7 +312,9 @@ def _resend(_world: World, customer: Customer, act: Act) -> None:
     ids = list(known.values_list("pk", flat=True)[:_RECENT])
     if ids:
         chosen = ids[act.pick % len(ids)]
-        deliveries.resend(tenant_id=customer.tenant.pk, delivery_id=chosen, now=utc_now())
+        deliveries.resend(
+            tenant_id=customer.tenant.pk, delivery_id=chosen, actor=STAFF, now=utc_now()
+        )
 
 
 _DEEDS: dict[str, Callable[[World, Customer, Act], object]] = {

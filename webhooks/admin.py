@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from common.admin import ReadOnlyAdmin
 from common.clock import utc_now
 from common.errors import DomainError
-from tenants import actors
+from tenants import actors, switches
 from tenants.actors import Actor
 from webhooks.events import EVERY_PAYMENT
 from webhooks.models import (
@@ -28,14 +28,16 @@ from webhooks.models import (
 from webhooks.services import deliveries, endpoints
 
 Row = TypeVar("Row", bound=Model)
+_DONE = "done."
 _PAID = frozenset({"ftx", "pay"})  # what ids of fundings and payments begin with
 
 
-def _enable(row: WebhookEndpoint, actor: Actor) -> None:
+def _enable(row: WebhookEndpoint, actor: Actor) -> str:
     endpoints.enable(tenant_id=row.tenant_id, endpoint_id=row.pk, actor=actor, now=utc_now())
+    return _DONE
 
 
-def _disable(row: WebhookEndpoint, actor: Actor) -> None:
+def _disable(row: WebhookEndpoint, actor: Actor) -> str:
     endpoints.disable(
         tenant_id=row.tenant_id,
         endpoint_id=row.pk,
@@ -43,22 +45,26 @@ def _disable(row: WebhookEndpoint, actor: Actor) -> None:
         actor=actor,
         now=utc_now(),
     )
+    return _DONE
 
 
-def _resend(row: WebhookDelivery, _actor: Actor) -> None:
-    deliveries.resend(tenant_id=row.tenant_id, delivery_id=row.pk, now=utc_now())
+def _resend(row: WebhookDelivery, actor: Actor) -> str:
+    deliveries.resend(tenant_id=row.tenant_id, delivery_id=row.pk, actor=actor, now=utc_now())
+    is_stopped = switches.stop_of_webhooks(tenant_id=row.tenant_id) is not None
+    return "sent once sending webhooks resumes." if is_stopped else _DONE
 
 
-def _apply(request: HttpRequest, rows: Iterable[Row], act: Callable[[Row, Actor], None]) -> None:
-    """Apply `act` to each row as the signed-in member of staff, and show what was refused."""
+def _apply(request: HttpRequest, rows: Iterable[Row], act: Callable[[Row, Actor], str]) -> None:
+    """Apply `act` to each row as the signed-in member of staff, and show what it says it did, or
+    why it was refused."""
     actor = actors.staff(str(request.user.pk))
     for row in rows:
         try:
-            act(row, actor)
+            said = act(row, actor)
         except DomainError as refusal:
             messages.warning(request, f"{row.pk}: {refusal.detail}")
         else:
-            messages.success(request, f"{row.pk}: done.")
+            messages.success(request, f"{row.pk}: {said}")
 
 
 @admin.register(WebhookEndpoint)

@@ -98,6 +98,7 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
     ),
     "webhook.enabled": ("Switched {url} on", "Switched a webhook endpoint on"),
     "webhook.disabled": ("Switched {url} off", "Switched a webhook endpoint off"),
+    "webhook.resent": "Sent {event} to {url} again",
     "webhook.replayed": (
         "Sent {queued} deliveries to {url} again",
         "Sent {queued} deliveries of a webhook endpoint again",

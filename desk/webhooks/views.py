@@ -10,15 +10,20 @@ from django.views.decorators.http import require_POST, require_safe
 
 from common.clock import utc_now
 from common.errors import DomainError
-from desk.access import desk_page, desk_render
+from desk.access import actor_of, desk_page, desk_render
 from desk.columns import columns_of
 from desk.webhooks import page
+from tenants import switches
 from webhooks.services import deliveries
 
 SEE_EVENT = "webhooks.view_webhookevent"
 SEE_DELIVERY = "webhooks.view_webhookdelivery"
 SEE_ATTEMPT = "webhooks.view_webhookattempt"
 RESEND = "webhooks.change_webhookdelivery"
+_SENT_AGAIN = "It is sent again with the same bytes."
+_ONCE_RESUMED = (
+    "Sending webhooks is stopped. It is sent again with the same bytes once sending resumes."
+)
 # The desk's page of the money that an event is about, and the power that opens it.
 _MONEY = {
     "ftx": ("desk:funding", "funding.view_fundingtransaction"),
@@ -68,11 +73,14 @@ def resend(request: HttpRequest, delivery_id: str) -> HttpResponse:
     """Send a delivery again, whatever became of it."""
     row = page.found_delivery(delivery_id)
     try:
-        deliveries.resend(tenant_id=row.tenant_id, delivery_id=row.pk, now=utc_now())
+        deliveries.resend(
+            tenant_id=row.tenant_id, delivery_id=row.pk, actor=actor_of(request), now=utc_now()
+        )
     except DomainError as refusal:
         messages.error(request, f"{refusal.title}. {refusal.detail}")
     else:
-        messages.success(request, "It is sent again with the same bytes.")
+        is_stopped = switches.stop_of_webhooks(tenant_id=row.tenant_id) is not None
+        messages.success(request, _ONCE_RESUMED if is_stopped else _SENT_AGAIN)
     return redirect("desk:delivery", delivery_id=row.pk)
 
 

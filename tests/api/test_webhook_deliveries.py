@@ -8,6 +8,7 @@ import pytest
 
 from common import ids
 from common.clock import utc_now
+from tenants.models import AuditEvent
 from tests.builders import NOW, make_endpoint, publish, publish_notice
 from webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint
 from webhooks.states import DeliveryStatus
@@ -142,6 +143,8 @@ class TestResend:
         delivery.refresh_from_db()
         assert (delivery.is_manual, delivery.failures, delivery.attempts) == (True, 0, 11)
         assert delivery.next_attempt_at >= before
+        line = AuditEvent.objects.get(action="webhook.resent")
+        assert (line.actor_type, line.subject_id) == ("api_key", delivery.pk)
 
     def test_brings_a_waiting_retry_forward(self, acme_api, delivery):
         WebhookDelivery.objects.update(next_attempt_at=utc_now() + timedelta(hours=9), failures=6)

@@ -9,6 +9,7 @@ import pytest
 from common.clock import utc_now
 from desk.webhooks import page as pages
 from tenants.actors import SYSTEM
+from tenants.models import AuditEvent
 from tenants.services import switches
 from tenants.switches import SwitchKind
 from tests.builders import make_endpoint, publish
@@ -132,6 +133,22 @@ class TestDelivery:
         delivery.refresh_from_db()
         assert (delivery.status, delivery.is_manual) == (DeliveryStatus.PENDING, True)
         assert "It is sent again with the same bytes." in answer.content.decode()
+
+    def test_is_sent_again_once_sending_resumes(self, delivery, desk):
+        engage(SwitchKind.WEBHOOKS)
+
+        page = desk.post(f"/admin/desk/deliveries/{delivery.pk}/resend/", follow=True)
+
+        said = "Sending webhooks is stopped. It is sent again with the same bytes once sending"
+        assert f"{said} resumes." in page.content.decode()
+
+    def test_that_is_sent_again_stands_in_the_audit_log_of_its_tenant(self, delivery, desk, sam):
+        desk.post(f"/admin/desk/deliveries/{delivery.pk}/resend/")
+
+        line = AuditEvent.objects.get(action="webhook.resent")
+        assert (line.tenant_id, line.subject_id) == (delivery.tenant_id, delivery.pk)
+        assert (line.actor_type, line.actor_id) == ("staff", sam.pk)
+        assert line.details == {"event": delivery.event.type, "url": URL}
 
     def test_shows_only_what_its_reader_may_see_elsewhere(self, delivery, staff_with):
         tried(delivery, 1)

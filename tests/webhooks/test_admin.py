@@ -4,7 +4,10 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.urls import reverse
 
+from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, User
+from tenants.services import switches
+from tenants.switches import SwitchKind
 from tests.builders import NOW, enter_as, make_endpoint, publish
 from webhooks.models import (
     DispatcherHeartbeat,
@@ -96,6 +99,15 @@ class TestActions:
 
         delivery.refresh_from_db()
         assert (delivery.status, delivery.is_manual) == (DeliveryStatus.PENDING, True)
+        assert AuditEvent.objects.get(action="webhook.resent").actor_type == "staff"
+
+    def test_send_again_says_that_sending_is_stopped(self, endpoint, admin_client):
+        switches.engage(kind=SwitchKind.WEBHOOKS, reason="Storm", actor=SYSTEM, now=NOW)
+        delivery = WebhookDelivery.objects.get()
+
+        page = act(admin_client, WebhookDelivery, "resend", delivery)
+
+        assert f"{delivery.pk}: sent once sending webhooks resumes." in page.content.decode()
 
     def test_tell_what_was_refused(self, endpoint, admin_client):
         WebhookEndpoint.objects.update(status=EndpointStatus.REMOVED, removed_at=NOW)

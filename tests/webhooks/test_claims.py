@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
+from tenants.actors import SYSTEM
 from tests.builders import NOW, make_endpoint, publish
 from tests.webhooks.claiming import BROKEN, OK, claim, record
 from webhooks.dispatcher import claims
@@ -123,7 +124,7 @@ class TestSwitchedOff:
         publish(acme)
         delivery = WebhookDelivery.objects.get()
 
-        deliveries.resend(tenant_id=acme.pk, delivery_id=delivery.pk, now=NOW)
+        deliveries.resend(tenant_id=acme.pk, delivery_id=delivery.pk, actor=SYSTEM, now=NOW)
 
         assert [job.is_manual for job in claim()] == [True]
 
@@ -134,7 +135,7 @@ class TestSwitchedOff:
         WebhookEndpoint.objects.update(status="disabled", disabled_reason="tenant")
         over = NOW + LEASE
 
-        deliveries.resend(tenant_id=acme.pk, delivery_id=left.delivery_id, now=over)
+        deliveries.resend(tenant_id=acme.pk, delivery_id=left.delivery_id, actor=SYSTEM, now=over)
 
         assert deliveries.put_aside(now=over) == 0
         assert record([left], BROKEN, now=over) == set()

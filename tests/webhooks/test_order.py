@@ -139,7 +139,7 @@ class TestOrder:
         row = WebhookDelivery.objects.get(event_id=second)
 
         if act == "resend":
-            deliveries.resend(tenant_id=acme.pk, delivery_id=row.pk, now=NOW)
+            deliveries.resend(tenant_id=acme.pk, delivery_id=row.pk, actor=SYSTEM, now=NOW)
         else:
             endpoints.disable(
                 tenant_id=acme.pk,
@@ -164,7 +164,7 @@ class TestOrder:
         record(jobs, BROKEN)
         for event_id in (second, other):
             asked_for = WebhookDelivery.objects.get(event_id=event_id)
-            deliveries.resend(tenant_id=acme.pk, delivery_id=asked_for.pk, now=NOW)
+            deliveries.resend(tenant_id=acme.pk, delivery_id=asked_for.pk, actor=SYSTEM, now=NOW)
         assert [job.event_id for job in claim()] == [other]
         assert parked() == {second}
 

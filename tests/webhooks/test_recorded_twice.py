@@ -158,7 +158,7 @@ class TestMeanwhile:
 
     def test_a_resend_keeps_its_time_and_its_tries(self, acme, job):
         record([job], BROKEN)
-        deliveries.resend(tenant_id=acme.pk, delivery_id=job.delivery_id, now=NOW)
+        deliveries.resend(tenant_id=acme.pk, delivery_id=job.delivery_id, actor=SYSTEM, now=NOW)
 
         self.assert_changes_nothing(job, BROKEN)
 

@@ -51,7 +51,10 @@ class WebhookDeliveryViewSet(ApiViewSet):
     def resend(self, request: TenantRequest, delivery_id: str) -> HttpResponse:
         """Send the same bytes again, whatever became of them."""
         row = deliveries.resend(
-            tenant_id=request.auth.tenant_id, delivery_id=delivery_id, now=utc_now()
+            tenant_id=request.auth.tenant_id,
+            delivery_id=delivery_id,
+            actor=request.auth.actor,
+            now=utc_now(),
         )
         return responses.data(presenters.delivery(row))
 

@@ -10,7 +10,10 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Least
 
+from common.database import undisclosed
 from common.database_clock import judged
+from tenants.actors import Actor
+from tenants.services import audit
 from webhooks import selectors, wake
 from webhooks.models import WebhookDelivery
 from webhooks.states import DELIVERY_STATES, DeliveryStatus, EndpointStatus
@@ -23,21 +26,30 @@ _ASKED_FOR = Q(is_manual=True, failures=0)
 
 
 @transaction.atomic
-def resend(*, tenant_id: str, delivery_id: str, now: datetime) -> WebhookDelivery:
+def resend(*, tenant_id: str, delivery_id: str, actor: Actor, now: datetime) -> WebhookDelivery:
     """Send a delivery again with the same bytes, whatever became of it, even to an endpoint that is
     off. One that waits for its next try is sent now. Failures do not count against the endpoint.
+    While webhooks are stopped it waits, and is sent when they go on.
 
     Raises NotFound.
     """
     found = selectors.delivery(tenant_id=tenant_id, delivery_id=delivery_id)
     rows = WebhookDelivery.objects.select_for_update(of=("self",), no_key=True)
-    delivery = rows.select_related("event").get(pk=found.pk)
+    delivery = undisclosed.of(rows.select_related("event")).get(pk=found.pk)
     if delivery.status != DeliveryStatus.PENDING:
         DELIVERY_STATES.advance(
             delivery, DeliveryStatus.PENDING, is_manual=True, **fresh_start(now)
         )
     elif delivery.leased_until is None or delivery.leased_until <= now:
         _bring_forward(delivery, now)
+    audit.record(
+        tenant_id=tenant_id,
+        actor=actor,
+        action="webhook.resent",
+        subject_id=delivery.pk,
+        details={"event": delivery.event.type, "url": delivery.endpoint.url_without_query},
+        now=now,
+    )
     transaction.on_commit(wake.dispatchers, robust=True)
     return delivery
 

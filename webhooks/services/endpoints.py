@@ -301,7 +301,6 @@ def _audit(
         actor=actor,
         action=f"webhook.{verb}",
         subject_id=endpoint.pk,
-        # A query may hold the receiver's own key.
-        details={**details, "url": endpoint.url.partition("?")[0]},
+        details={**details, "url": endpoint.url_without_query},
         now=now,
     )

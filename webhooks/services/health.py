@@ -85,7 +85,7 @@ def _tell_owners(
     context = {
         "tenant_name": endpoint.tenant.name,
         "endpoint_id": endpoint.pk,
-        "url": endpoint.url.partition("?")[0],  # a query may hold the receiver's own key
+        "url": endpoint.url_without_query,
         "failing_since": clock.text_of(failing_since) if failing_since else None,
         "off_after_days": OFF_AFTER.days,
         **details,

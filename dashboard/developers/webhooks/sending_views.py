@@ -50,7 +50,10 @@ def test(request: PageRequest, endpoint_id: str) -> HttpResponse:
 @tenant_form(*MONEY)
 def resend(request: PageRequest, delivery_id: str) -> HttpResponse:
     row = deliveries.resend(
-        tenant_id=request.access.tenant.pk, delivery_id=delivery_id, now=utc_now()
+        tenant_id=request.access.tenant.pk,
+        delivery_id=delivery_id,
+        actor=actors.user(request.user.pk),
+        now=utc_now(),
     )
     is_stopped = bool(stops.of_webhooks(row.tenant_id))
     said = "We send it again once sending resumes." if is_stopped else "We are sending it again."

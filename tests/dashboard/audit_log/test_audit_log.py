@@ -68,6 +68,8 @@ class TestWords:
             ("payment.held", {}, "Held a payment for review"),
             ("webhook.disabled", {"url": "https://a.example/"}, "Switched https://a.example/ off"),
             ("webhook.disabled", {}, "Switched a webhook endpoint off"),
+            ("webhook.resent", {"event": "payment.completed", "url": "https://a.example/"},
+             "Sent payment.completed to https://a.example/ again"),
             ("auto_funding.configured",
              {"enabled": [False, True], "funding_amount": [None, 50_000], "funding_method":
               ["", "ach_debit"], "confirmation_emails": [["a@b.example"], []],

@@ -10,7 +10,7 @@ from common import ids
 from common.clock import utc_now
 from dashboard.developers.webhooks.forms import ReplayForm
 from tenants import actors
-from tenants.models import Role
+from tenants.models import AuditEvent, Role
 from tenants.services import switches
 from tenants.switches import SwitchKind
 from tests.builders import make_endpoint, make_member, publish
@@ -197,3 +197,7 @@ class TestWho:
 
         assert (b"Resend" in page.content) is may
         assert response.status_code == (302 if may else 403)
+        who = AuditEvent.objects.filter(action="webhook.resent").values_list(
+            "actor_type", flat=True
+        )
+        assert list(who) == (["user"] if may else [])
