@@ -26,6 +26,8 @@ from common.database import undisclosed
 from common.errors import DomainError
 from common.money import format_cents
 
+# Below the columns of a row that staff work on: the notes on it, and who has it (decision 0210).
+WORK_PANEL = "admin/work.html"
 # Two pages of a list. Actions refuse more rows.
 CHOSEN_MAX = 200
 _TOO_MANY = (

@@ -30,6 +30,8 @@ class ItemKind(models.TextChoices):
     RAIL = "rail", "rail"
     FUNDING = "funding", "funding"
     PAYMENT = "payment", "payment"
+    MESSAGE = "message", "network message"
+    SETTLEMENT = "settlement", "settlement by hand"
 
 
 class _OfItem(models.Model):

@@ -20,6 +20,12 @@ def of(row_id: str) -> MessageHandler[Any] | None:
     return next(known, None)
 
 
+def hides_amount(row_id: str) -> bool:
+    """Whether nobody may see how much a row with this id moves."""
+    handler = of(row_id)
+    return handler is not None and handler.hides_amounts
+
+
 def transfers() -> list[Transfer[Any]]:
     """What is handed to networks, of all apps."""
     return [handler for handler in _handlers.values() if isinstance(handler, Transfer)]

@@ -12,6 +12,7 @@ from typing import Any
 from django.db.models import DateField, DateTimeField, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 
+from common.admin import address_of
 from common.engine import compiled
 from common.engine.compiled import Given, Statement
 from common.engine.lookups import one_of
@@ -47,6 +48,13 @@ from networks.ach.states import (
 from networks.ach.terms import AckFormat
 from networks.base import CorrectionOutcome
 from payments.models import Payment
+from transfers import handlers
+from transfers.inbox.models import (
+    HandSettlement,
+    InboundEvent,
+    InboundOutcome,
+    SettlementDecision,
+)
 
 SHOWN = 50
 PAGES_MAX = 10
@@ -84,8 +92,8 @@ class ExceptionList:
 
 
 def exceptions(*, page: int, now: datetime, only: Narrowing = ALL) -> ExceptionList:
-    """One page of the list. Fifteen queries, up to twenty of a narrowed list; none reads more than
-    the pages up to this."""
+    """One page of the list. Fifteen queries, up to twenty-two of a narrowed list; none reads more
+    than the pages up to this."""
     found = _found(now, SHOWN * page + 1, only)
     far = now + timedelta(days=36_500)
     found.sort(key=lambda line: (line.deadline or far, line.title, line.href))
@@ -118,6 +126,8 @@ def _found(now: datetime, most: int, only: Narrowing) -> list[ExceptionLine]:
         *_lines(now, only),
         *_not_final(now, only),
         *_transfers(now, most, only),
+        *_messages(now, most, only),
+        *_settlements(now, most, only),
     ]
 
 
@@ -466,6 +476,49 @@ def _transfers(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionL
                 due=None,
                 now=now,
             )
+
+
+def _messages(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]:
+    """Messages that the reader took. Those of everybody are a list of their own, which other powers
+    open."""
+    if only.whose != Whose.MINE:
+        return
+    waiting = InboundEvent.objects.filter(outcome=InboundOutcome.REVIEW).order_by("pk")
+    for row in only.of(ItemKind.MESSAGE, waiting)[:most]:
+        subject = Subject(ItemKind.MESSAGE, str(row.pk))
+        yield ExceptionLine(
+            subject=subject,
+            title=f"Network message about {row.instruction_id}",
+            detail=row.note or row.reason,
+            amount=None if handlers.hides_amount(row.instruction_id) else row.amount,
+            rail=row.network,
+            href=address_of(row),
+            to_do="Try it again, or resolve it with a note",
+            since=row.decided_at or row.received_at,
+            due=None,
+            now=now,
+        )
+
+
+def _settlements(now: datetime, most: int, only: Narrowing) -> Iterator[ExceptionLine]:
+    """Settlements by hand that the reader took, as `_messages`."""
+    if only.whose != Whose.MINE:
+        return
+    waiting = HandSettlement.objects.filter(decision=SettlementDecision.OPEN)
+    rows = only.of(ItemKind.SETTLEMENT, waiting.order_by("proposed_at", "pk"))
+    for row in rows[:most]:
+        yield ExceptionLine(
+            subject=Subject(ItemKind.SETTLEMENT, row.pk),
+            title=f"Settlement by hand: {row.subject_id} is {row.kind}",
+            detail=row.reason,
+            amount=None if handlers.hides_amount(row.subject_id) else row.amount,
+            rail="By hand",
+            href=address_of(row),
+            to_do="Another person than who proposed it approves or rejects",
+            since=row.proposed_at,
+            due=None,
+            now=now,
+        )
 
 
 def _kept(now: datetime, only: Narrowing) -> list[hearing.Kept]:

@@ -24,6 +24,7 @@ from networks.ach.models import (
     SpokenAnswer,
 )
 from payments.models import Payment
+from transfers.inbox.models import HandSettlement, InboundEvent
 
 _RECORDS, _FILES = "ach.view_inrecord", "ach.view_outfile"
 
@@ -67,6 +68,16 @@ _KINDS: Mapping[ItemKind, _Kind] = MappingProxyType(
             FundingTransaction, "desk:funding", ("funding.view_fundingtransaction",)
         ),
         ItemKind.PAYMENT: _Kind(Payment, "desk:payment", ("payments.view_payment",)),
+        ItemKind.MESSAGE: _Kind(
+            InboundEvent,
+            "admin:network_inbox_inboundevent_change",
+            ("network_inbox.view_inboundevent",),
+        ),
+        ItemKind.SETTLEMENT: _Kind(
+            HandSettlement,
+            "admin:network_inbox_handsettlement_change",
+            ("network_inbox.view_handsettlement",),
+        ),
     }
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -21,7 +22,10 @@ from desk.items.assigning import AssignedMeanwhile, CannotWorkOnIt
 from desk.items.forms import NoteForm
 from desk.items.subjects import found, subject_of
 from desk.models import Assignment, ItemKind, ItemNote
+from funding.deposit_transfer import DEPOSIT_ENTRIES
+from funding.transfer import FUNDING
 from networks.ach.models import AchProposal, AchReversal, InFile, InRecord, Originator, OutFile
+from networks.base import EventKind
 from tenants import actors
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent
@@ -29,6 +33,7 @@ from tenants.services import staff
 from tests.builders import browser_of, make_funding, make_source, make_staff
 from tests.database import owner
 from tests.desk.exceptions import LIST, address, decide, shown
+from tests.funding.builders import top_up
 from tests.networks.ach.inbound.builders import (
     NOW,
     answer_batch,
@@ -39,6 +44,11 @@ from tests.networks.ach.inbound.builders import (
     returned,
     take,
 )
+from tests.networks.scripted import ScriptedNetwork
+from tests.networks.scripted import message as message_about
+from transfers import submission
+from transfers.inbox import arrivals, judging, messages, reviews, settlements
+from transfers.inbox.models import BankOutcome, InboundEvent, InboundOutcome
 
 HOSTILE = '<script>alert(1)</script> {{ "x" }} \' OR 1=1 --'
 WORKS = ("desk.view_itemnote", "desk.add_itemnote", "desk.add_assignment", "ach.view_inrecord")
@@ -74,6 +84,31 @@ def lee(db):
 @pytest.fixture
 def transfer(acme):
     return make_funding(acme, make_source(acme))
+
+
+@pytest.fixture
+def message(transfer):
+    """What the network said of a funding that nobody had submitted."""
+    event = message_about(transfer, EventKind.ACCEPTED)
+    arrivals.collect(network=ScriptedNetwork(event), id_prefix="ftx_", now=NOW)
+    messages.apply_new(FUNDING, now=NOW + judging.WAITS_AT_MOST)
+    return InboundEvent.objects.get(outcome=InboundOutcome.REVIEW)
+
+
+@pytest.fixture
+def settlement(acme, sam):
+    funding = top_up(acme)
+    submission.submit_due(FUNDING, now=NOW)
+    return settlements.propose(
+        subject_id=funding.pk,
+        kind=BankOutcome.SETTLED,
+        amount=funding.amount,
+        bank_reference="FED-77",
+        code="",
+        reason="On the statement of Friday",
+        actor=actors.staff(sam.pk),
+        now=NOW,
+    )
 
 
 def item(row):
@@ -412,6 +447,35 @@ class TestList:
         assign(desk, transfer, "", seen=1)
         assert transfer.pk not in shown(desk, f"{LIST}?whose=mine")
 
+    @pytest.mark.parametrize("name", ["message", "settlement"])
+    def test_of_ones_own_has_what_the_inbox_waits_with(self, desk, sam, kim, request, name):
+        row = request.getfixturevalue(name)
+        assign(desk, row, "me")
+
+        mine = shown(desk, f"{LIST}?whose=mine")
+        assert item(row).href in mine
+        assert "$250.00" in mine
+        assert "Assigned to you: 1." in shown(desk, "/admin/")
+        for other in (shown(desk), shown(kim, f"{LIST}?whose=mine")):
+            assert item(row).href not in other
+
+    def test_of_ones_own_hides_amounts_that_nobody_may_see(self, desk, sam, transfer):
+        entry = replace(message_about(transfer, EventKind.ACCEPTED), instruction_id=new("vde"))
+        arrivals.collect(network=ScriptedNetwork(entry), id_prefix="vde_", now=NOW)
+        messages.apply_new(DEPOSIT_ENTRIES, now=NOW + judging.WAITS_AT_MOST)
+        message = InboundEvent.objects.get(outcome=InboundOutcome.REVIEW)
+        assign(desk, message, "me")
+
+        mine = shown(desk, f"{LIST}?whose=mine")
+        assert item(message).href in mine
+        assert "$250.00" not in mine
+
+    def test_of_ones_own_has_no_message_that_is_resolved(self, desk, sam, message):
+        assign(desk, message, "me")
+        reviews.resolve(event_id=message.pk, note="Twice", actor=actors.staff(sam.pk), now=NOW)
+
+        assert item(message).href not in shown(desk, f"{LIST}?whose=mine")
+
 
 class TestHome:
     def test_counts_what_is_assigned_to_the_reader(self, desk, sam, kim, record, transfer):
@@ -507,6 +571,21 @@ class TestEveryKind:
 
         for row in rows:
             assert path(row, "note/") in shown(desk, item(row).href), subject_of(row)
+
+    @pytest.mark.parametrize("name", ["message", "settlement"])
+    def test_has_the_panel_on_its_page_of_the_admin(self, desk, request, name):
+        row = request.getfixturevalue(name)
+
+        note(desk, row, "Called them")
+
+        page = shown(desk, item(row).href)
+        assert path(row, "assign/") in page
+        assert "Called them" in page
+
+    def test_has_no_panel_before_it_is_there(self, desk):
+        page = shown(desk, "/admin/network_inbox/handsettlement/add/")
+
+        assert "/desk/items/" not in page
 
     def test_has_a_model_of_its_own(self):
         models = [subjects._KINDS[kind].model for kind in ItemKind]

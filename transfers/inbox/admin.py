@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 
 from common import staff_actions
-from common.admin import ReadOnlyAdmin, amount
+from common.admin import WORK_PANEL, ReadOnlyAdmin, amount
 from common.clock import utc_now
 from common.money import format_cents
 from networks.base import EventKind
@@ -74,6 +74,7 @@ class InboundEventAdmin(ReadOnlyAdmin):
     list_filter = (Attention, "outcome")
     search_fields = ("event_id__exact", "instruction_id__exact")
     search_help_text = "The id at the network, or the id of the funding or payment"
+    change_form_outer_after_template = WORK_PANEL
     actions = ("resolve_chosen", "retry_chosen")
     actions_detail = ("retry", "resolve")
     fieldsets = (
@@ -88,8 +89,7 @@ class InboundEventAdmin(ReadOnlyAdmin):
     @amount
     @admin.display(description="amount", ordering="amount")
     def dollars(self, event: InboundEvent) -> str:
-        handler = handlers.of(event.instruction_id)
-        if handler is not None and handler.hides_amounts:
+        if handlers.hides_amount(event.instruction_id):
             return "not shown"
         return f"{format_cents(event.amount)} {event.currency}"
 
@@ -204,6 +204,7 @@ class HandSettlementAdmin(ProposalAdmin):
     terms = ProposeForm.Meta.fields
     outcome = "event"
     approved = ("Approve and apply", "is applied.")
+    change_form_outer_after_template = WORK_PANEL
 
     list_display = (
         "tenant",
