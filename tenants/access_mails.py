@@ -83,10 +83,21 @@ def tell_of_second_factor(tenant_id: str, *, required: bool, by: Actor, now: dat
     _tell(tenant_id, what, {}, _TEAM, by, now)
 
 
-def tell_of_new_start(membership: Membership, *, what: str, by: Actor, now: datetime) -> None:
-    """A member came back in a way that a mailbox or our support alone opens."""
-    from_when = membership.approves_from
-    _tell(membership.tenant_id, what, {}, _TEAM, by, now, approves_from=from_when)
+def tell_of_new_start(
+    membership: Membership, *, what: str, by: Actor, is_told: bool, now: datetime
+) -> None:
+    """A member came back in a way that a mailbox or our support alone opens. `is_told` says that
+    another mail tells them when they approve again."""
+    _tell(
+        membership.tenant_id,
+        what,
+        {},
+        _TEAM,
+        by,
+        now,
+        approves_from=membership.approves_from,
+        without={membership.user_id} if is_told else (),
+    )
 
 
 def tell_of_key(key: ApiKey, *, is_rotation: bool, by: Actor, now: datetime) -> None:

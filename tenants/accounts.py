@@ -39,11 +39,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
 
     def send_notification_mail(self, template_prefix: str, user: User, **_rest: Any) -> None:
         """Tell the person by e-mail, through the outbox, that their way of signing in changed."""
+        change, now = template_prefix.rpartition("/")[2], utc_now()
+        # A new password may begin a wait before they approve again (tenants.services.closing).
+        is_reset = change == "password_reset"
         queue_account_notice(
             user=user,
-            change=template_prefix.rpartition("/")[2],
+            change=change,
             address=self.get_client_ip(self.request),
-            now=utc_now(),
+            approves_from=(
+                selectors.approves_again_from(user_id=user.pk, now=now) if is_reset else None
+            ),
+            now=now,
         )
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:

@@ -74,14 +74,23 @@ def queue_own_enrolment_link(*, user: User, browser: str, address: str, now: dat
     )
 
 
-def queue_account_notice(*, user: User, change: str, address: str, now: datetime) -> None:
-    """Tell this person that their way of signing in changed; `change` is django-allauth's name."""
+def queue_account_notice(
+    *,
+    user: User,
+    change: str,
+    address: str,
+    approves_from: datetime | None = None,
+    now: datetime,
+) -> None:
+    """Tell this person that their way of signing in changed; `change` is django-allauth's name.
+    `approves_from` says since when they approve again, if they do not because of it."""
     if change not in _CHANGES:
         return
     context = {
         "what": _CHANGES[change],
         "at": now.isoformat(),
         "address": address,
+        "approves_from": approves_from.isoformat() if approves_from else "",
         "email": user.email,
     }
     emails.queue(tenant_id=None, to=user.email, template=ACCOUNT_CHANGED, context=context, now=now)

@@ -18,6 +18,8 @@ from tenants.emails import queue_new_device_notice
 from tenants.models import User
 from tenants.services import alarms, closing, sessions, sign_ins
 
+_CHOSE_PASSWORD = "chose_password"  # noqa: S105  # in this browser, who signs in next
+
 
 @receiver(account.user_logged_in)
 def _signed_in(request: HttpRequest, response: HttpResponse, user: User, **_rest: Any) -> None:
@@ -25,7 +27,8 @@ def _signed_in(request: HttpRequest, response: HttpResponse, user: User, **_rest
     session_life.begin(request.session, now=now)
     how = [record.get("type", record["method"]) for record in records]
     sign_ins.succeeded(user_id=user.pk, how=" + ".join(how), now=now)
-    if devices.id_of(request, email=user.email) is None:
+    has_been_told = request.session.pop(_CHOSE_PASSWORD, "") == user.pk
+    if devices.id_of(request, email=user.email) is None and not has_been_told:
         _tell_of_new_device(request, user)
     devices.remember(request, response, email=user.email)
     if user.is_superuser:
@@ -85,7 +88,9 @@ def _password_changed(user: User, **_rest: Any) -> None:
 
 
 @receiver(account.password_reset)
-def _password_reset(user: User, **_rest: Any) -> None:
+def _password_reset(request: HttpRequest, user: User, **_rest: Any) -> None:
+    """The person is mailed about the new password, and so not about this browser as well."""
+    request.session[_CHOSE_PASSWORD] = user.pk
     sign_ins.account_changed(
         user_id=user.pk, action="password.reset", kind="password", now=utc_now()
     )

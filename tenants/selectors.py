@@ -163,6 +163,13 @@ def staff_emails(*, power: str) -> list[str]:
     return sorted(set(people.values_list("email", flat=True)))
 
 
+def approves_again_from(*, user_id: str, now: datetime) -> datetime | None:
+    """The moment from which a person who does not approve anywhere now approves again; None where
+    they wait nowhere."""
+    waiting = Membership.objects.filter(user_id=user_id, approves_from__gt=now)
+    return waiting.order_by("-approves_from").values_list("approves_from", flat=True).first()
+
+
 def approves_from(*, tenant_id: str, user_id: str) -> datetime | None:
     """From when the member may approve what is paid out; None: without such a limit."""
     rows = Membership.objects.filter(tenant_id=tenant_id, user_id=user_id)

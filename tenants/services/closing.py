@@ -67,21 +67,26 @@ def reopen(*, user_id: str, actor: Actor, now: datetime, note: str = "") -> bool
 @transaction.atomic
 def password_reset(*, user_id: str, now: datetime) -> None:
     """A person chose a password by a link of an e-mail. Who has no second factor has shown nothing
-    but a mailbox, which releases no money: they approve after a day."""
+    but a mailbox, which releases no money: they approve after a day, as the notice of the new
+    password tells them."""
     if second_factor.is_set_up(user_id=user_id):
         return
     email = User.objects.values_list("email", flat=True).get(pk=user_id)
-    begin_anew(user_id, f"{email} chose a new password by e-mail", person(user_id), now)
+    begin_anew(
+        user_id, f"{email} chose a new password by e-mail", person(user_id), now, is_told=True
+    )
 
 
-def begin_anew(user_id: str, what: str, actor: Actor, now: datetime) -> None:
+def begin_anew(
+    user_id: str, what: str, actor: Actor, now: datetime, *, is_told: bool = False
+) -> None:
     """In every tenant of theirs the person approves after a day, as somebody new does, and the
-    owners are mailed `what` happened."""
+    owners are mailed `what` happened; the person as well, unless `is_told` of it otherwise."""
     for membership in _memberships(user_id):
         Tenant.objects.select_for_update(no_key=True).get(pk=membership.tenant_id)
         new_approvers.begin_anew(membership, actor=actor, now=now)
         membership.save(update_fields=["approves_from"])
-        access_mails.tell_of_new_start(membership, what=what, by=actor, now=now)
+        access_mails.tell_of_new_start(membership, what=what, by=actor, is_told=is_told, now=now)
 
 
 def _memberships(user_id: str) -> list[Membership]:

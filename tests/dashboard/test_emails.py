@@ -40,6 +40,7 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "what": "A passkey was added",
         "at": "2026-11-20T15:04:00Z",
         "address": "198.51.100.7",
+        "approves_from": "2026-11-21T15:04:00Z",
         "email": "dana@acme.example",
     },
     "address_changed": {

@@ -146,8 +146,8 @@ class TestReopening:
 class TestPasswordByEmail:
     """`closing.password_reset`, by the link of the e-mail."""
 
-    def reset(self, email):
-        browser = Client()
+    def reset(self, email, browser=None):
+        browser = browser or Client()
         browser.post(reverse("account_reset_password"), {"email": email})
         emails.send_due(now=utc_now())
         text = str(mail.outbox[-1].body)
@@ -175,6 +175,31 @@ class TestPasswordByEmail:
         with pytest.raises(NewApprover):
             approval_settings.agree(tenant_id=live.pk, actor=actors.user(lee.pk), now=soon)
         assert (DANA, f"{LEE} chose a new password by e-mail") in mailed()
+
+    @pytest.mark.parametrize("role", [Role.OWNER, Role.APPROVER])
+    def test_is_told_to_its_person_once(self, live, dana, role):
+        """Found: three mails about one new password."""
+        kai = make_member(live, email="kai@acme.example", role=role)
+        browser = Client()
+
+        self.reset(kai.email, browser)
+        browser.post(reverse("account_login"), {"login": kai.email, "password": NEW_PASSWORD})
+
+        assert AuditEvent.objects.filter(action="sign_in.succeeded", actor_id=kai.pk).exists()
+        told = OutgoingEmail.objects.filter(to=kai.email).exclude(template="password_reset")
+        assert [mail.context["what"] for mail in told] == ["Your password was reset"]
+        begins = Membership.objects.get(user=kai).approves_from
+        assert begins
+        assert told[0].context["approves_from"] == begins.isoformat()
+        assert (DANA, f"{kai.email} chose a new password by e-mail") in mailed()
+
+    def test_says_nothing_of_approving_to_who_never_does(self, live, dana):
+        kai = make_member(live, email="kai@acme.example", role=Role.VIEWER)
+
+        self.reset(kai.email)
+
+        told = OutgoingEmail.objects.get(to=kai.email, template="account_changed")
+        assert told.context["approves_from"] == ""
 
     def test_is_no_matter_for_who_has_a_second_factor(self, live, lee):
         Authenticator.objects.create(user=lee, type=Authenticator.Type.TOTP, data={})
