@@ -45,6 +45,11 @@ class OnItsWay:
     flights: list[Flight]
     unsettled: list[Unsettled]
 
+    @property
+    def waiting_in(self) -> int:
+        """Cents of funding that waits for approval."""
+        return sum(one.waiting for one in self.unsettled if one.way == "in")
+
 
 def on_its_way(*, tenant_id: str, most: int, stopped: Stops, now: datetime) -> OnItsWay:
     """At most `most` transfers. Two queries."""
@@ -70,7 +75,12 @@ def _coming_rows(tenant_id: str, stopped: Stops, most: int) -> list[Any]:
     if not stopped.funding:
         promised |= Q(status=FundingStatus.RESERVED, held_at=None)
     promised &= ~Q(method__in=FUNDING_TEXTS.undated())
-    sums = due_dates(rows, column="expected_availability_date", promised=promised)
+    sums = due_dates(
+        rows,
+        column="expected_availability_date",
+        promised=promised,
+        waiting=Q(status=FundingStatus.AWAITING_CONFIRMATION),
+    )
     return list(rows.annotate(due_dates=sums)[:most])
 
 
@@ -82,7 +92,12 @@ def _going_rows(tenant_id: str, stopped: Stops, most: int) -> list[Any]:
         free = Q(status=PaymentStatus.CREATED, held_at=None, held_back_at=None)
         promised |= free & ~payments.AWAITS_APPROVAL
     promised &= ~Q(method__in=PAYMENT_TEXTS.undated())
-    sums = due_dates(rows, column="expected_arrival_date", promised=promised)
+    sums = due_dates(
+        rows,
+        column="expected_arrival_date",
+        promised=promised,
+        waiting=payments.AWAITS_APPROVAL,
+    )
     return list(rows.annotate(due_dates=sums)[:most])
 
 

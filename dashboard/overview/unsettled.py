@@ -15,12 +15,13 @@ _DATES_MAX = 3
 
 
 class Due(TypedDict):
-    """One row of `due_dates`: the cents that have this ISO date, and those of them to which it was
-    promised."""
+    """One row of `due_dates`: the cents that have this ISO date, those of them to which it was
+    promised, and those that wait for approval."""
 
     due: str | None
     cents: int
     promised: int
+    waiting: int
 
 
 @dataclass(frozen=True)
@@ -36,24 +37,31 @@ class Part:
 
 @dataclass(frozen=True)
 class Unsettled:
-    """All that is on its way `in` or `out`, in cents, and its parts, the earliest first."""
+    """All that is on its way `in` or `out`, in cents, and its parts, the earliest first. `waiting`
+    are the cents that are not on their way yet, because they wait for approval."""
 
     way: str
     cents: int
     parts: list[Part]
+    waiting: int = 0
 
 
-def due_dates(rows: QuerySet[Any], *, column: str, promised: Q) -> ArraySubquery:
+def due_dates(rows: QuerySet[Any], *, column: str, promised: Q, waiting: Q) -> ArraySubquery:
     """The sums of `rows` by the date in `column`, where it is `promised`: a `Due` for each.
+    `waiting` are the rows that wait for approval.
 
     A column for other rows; the database reads it once, however many these are.
     """
     sums = (
         rows.order_by()
         .values(column)
-        .annotate(cents=Sum("amount"), promised=Sum("amount", filter=promised, default=0))
+        .annotate(
+            cents=Sum("amount"),
+            promised=Sum("amount", filter=promised, default=0),
+            waiting=Sum("amount", filter=waiting, default=0),
+        )
     )
-    row = JSONObject(due=F(column), cents=F("cents"), promised=F("promised"))
+    row = JSONObject(due=F(column), cents=F("cents"), promised=F("promised"), waiting=F("waiting"))
     return ArraySubquery(sums.values(json=row))
 
 
@@ -68,8 +76,9 @@ def unsettled(found: Sequence[Due], *, way: str, today: date) -> Unsettled:
     later = sum(cents for _, cents in dated[_DATES_MAX:])
     if later:
         parts.append(Part(later, dated[_DATES_MAX][0], is_rest=True))
-    total = sum(one["cents"] for one in found)
+    waiting = sum(one["waiting"] for one in found)
+    total = sum(one["cents"] for one in found) - waiting
     undated = total - sum(cents for _, cents in dated)
     if undated:
         parts.append(Part(undated, None))
-    return Unsettled(way, total, parts)
+    return Unsettled(way, total, parts, waiting)

@@ -71,14 +71,14 @@ def _live(tenant: Tenant, config: AutoFundingConfig, now: datetime) -> dict[str,
         state = auto_funding.state_in_short(config, state)
     newest = movements.newest(tenant_id, count=_RECENT)
     shown = movement_lines.as_of_now(tenant_id=tenant_id, rows=newest, stopped=stopped)
+    flying = in_flight.on_its_way(tenant_id=tenant_id, most=_RECENT, stopped=stopped, now=now)
     return {
         "funds": funds,
+        "arriving": funds.pending - flying.waiting_in,
         "items": attention.items(tenant_id=tenant_id, now=now, rule=rule, stopped=stopped),
         "auto_funding": state,
         "days": by_day(shown, today=day_of(now)),
-        "in_flight": in_flight.on_its_way(
-            tenant_id=tenant_id, most=_RECENT, stopped=stopped, now=now
-        ),
+        "in_flight": flying,
     }
 
 

@@ -39,6 +39,21 @@ class TestOverview:
         assert "$200.00" in content
         assert "$77.00" in content
 
+    def test_shows_apart_what_waits_for_approval(self, acme, dana_browser):
+        ledger.change_pending(tenant_id=acme.pk, delta=25_000 + 7_700)
+        make_funding(acme, make_source(acme), status=FundingStatus.AWAITING_CONFIRMATION)
+
+        content = " ".join(dana_browser.get("/dashboard/").content.decode().split())
+
+        figures = content[content.index("<dl") : content.index("</dl>")]
+        amounts = re.findall(r">(\w[\w ]+)</dt> <dd[^>]+>(.*?)</dd>", figures)
+        assert amounts[1:3] == [("On its way", "$77.00"), ("Waits for approval", "$250.00")]
+        assert "Waits for approval, coming in" in content
+        assert "Not settled yet" not in content
+
+    def test_leads_to_statements(self, dana_browser):
+        assert 'href="/dashboard/statements">' in dana_browser.get("/dashboard/").content.decode()
+
     def test_lists_money_on_its_way_in_and_out(self, acme, rival, dana_browser):
         fund(acme, 10_000)
         coming = make_funding(acme, make_source(acme), status=FundingStatus.PENDING)

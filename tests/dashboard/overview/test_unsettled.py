@@ -48,7 +48,6 @@ class TestComingIn:
     @pytest.mark.parametrize(
         "changes",
         [
-            pytest.param({"status": FundingStatus.AWAITING_CONFIRMATION}, id="waits for approval"),
             pytest.param(
                 {"status": FundingStatus.RESERVED, "held_at": NOW, "hold_reason": "?"}, id="held"
             ),
@@ -59,6 +58,15 @@ class TestComingIn:
         coming(acme, make_source(acme), 700, **changes)
 
         assert sums_of(acme)["in"].parts == [Part(700, None)]
+
+    def test_counts_what_waits_for_approval_apart(self, acme):
+        source = make_source(acme)
+        coming(acme, source, 700, status=FundingStatus.AWAITING_CONFIRMATION)
+        coming(acme, source, 60)
+
+        found = sums_of(acme)["in"]
+
+        assert (found.cents, found.parts, found.waiting) == (60, [Part(60, MONDAY)], 700)
 
     def test_gives_no_date_of_what_operators_keep_back(self, acme):
         source = make_source(acme)
@@ -84,12 +92,13 @@ class TestGoingOut:
 
         assert (found.cents, found.parts) == (4_000, [Part(4_000, going.expected_arrival_date)])
 
-    def test_gives_no_date_to_what_waits_for_approval(self, acme):
+    def test_counts_what_waits_for_approval_apart(self, acme):
         fund(acme, 10_000)
         approval_settings.set_threshold(tenant_id=acme.pk, threshold=0, actor=SYSTEM, now=NOW)
         assert pay(acme, 4_000).awaits_confirmation
 
-        assert sums_of(acme)["out"].parts == [Part(4_000, None)]
+        found = sums_of(acme)["out"]
+        assert (found.cents, found.parts, found.waiting) == (0, [], 4_000)
 
     def test_says_nothing_of_another_tenant(self, acme, rival):
         fund(rival, 10_000)
@@ -101,10 +110,10 @@ class TestGoingOut:
 class TestParts:
     def test_are_three_dates_and_one_sum_of_the_rest(self):
         rows: list[Due] = [
-            {"due": f"2026-12-0{day}", "cents": day + 10, "promised": day}
+            {"due": f"2026-12-0{day}", "cents": day + 10, "promised": day, "waiting": 0}
             for day in (5, 1, 4, 2, 3)
         ]
-        rows.append({"due": None, "cents": 20, "promised": 0})
+        rows.append({"due": None, "cents": 20, "promised": 0, "waiting": 0})
 
         found = unsettled.unsettled(rows, way="in", today=TODAY)
 
