@@ -10,18 +10,21 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.template.response import SimpleTemplateResponse
 
-from dashboard.statement.pdf import printing
+from dashboard.statement.pdf import printing, turns
 
 TEMPLATE = "statement.typ"
 RETRY_AFTER_SECONDS = 10
 
 
 class StatementFile(SimpleTemplateResponse):
-    """A PDF file of `content`. Django renders it once the view and its transaction are over."""
+    """A PDF file of `content` for a person. Django renders it once the view and its transaction
+    are over."""
 
-    def __init__(self, filename: str, content: Mapping[str, Any], *, at: datetime) -> None:
+    def __init__(
+        self, filename: str, content: Mapping[str, Any], *, user_id: str, at: datetime
+    ) -> None:
         super().__init__(TEMPLATE, dict(content), content_type="application/pdf")
-        self.created_at = at
+        self.user_id, self.created_at = user_id, at
         self["Content-Disposition"] = f'attachment; filename="{filename}"'
 
     @property
@@ -30,16 +33,21 @@ class StatementFile(SimpleTemplateResponse):
         return printing.typeset(TEMPLATE, content, at=self.created_at)
 
     def render(self) -> SimpleTemplateResponse:
-        """The file, or 503 while one is made for somebody else."""
+        """The file; 429 while one is made for the same person, 503 while one is for somebody
+        else."""
         try:
-            return super().render()
+            with turns.turn_of(self.user_id):
+                return super().render()
+        except turns.AtItAlready:
+            return self._become_busy(HTTPStatus.TOO_MANY_REQUESTS)
         except printing.TooBusy:
-            return self._become_busy()
+            return self._become_busy(HTTPStatus.SERVICE_UNAVAILABLE)
 
-    def _become_busy(self) -> SimpleTemplateResponse:
+    def _become_busy(self, status: HTTPStatus) -> SimpleTemplateResponse:
         """A page instead of the file. It asks no database."""
-        self.content = render_to_string("dashboard/statement/busy.html")
-        self.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+        is_own = status == HTTPStatus.TOO_MANY_REQUESTS
+        self.content = render_to_string("dashboard/statement/busy.html", {"is_own": is_own})
+        self.status_code = status
         self["Content-Type"] = "text/html; charset=utf-8"
         self["Retry-After"] = str(RETRY_AFTER_SECONDS)
         del self["Content-Disposition"]

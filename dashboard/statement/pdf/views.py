@@ -32,7 +32,7 @@ def download(request: PageRequest, first: date) -> HttpResponse:
     shown = content(found, rows, tenant=tenant, now=now)
     if text_bytes(shown) > TEXT_BYTES_MAX:
         return _too_long(request, found.month)
-    return StatementFile(FILE.format(first=first), shown, at=now)
+    return StatementFile(FILE.format(first=first), shown, user_id=request.user.pk, at=now)
 
 
 def _too_long(

@@ -14,10 +14,11 @@ from balance import services as ledger
 from balance import statements
 from common import days, ids
 from common.clock import utc_now
-from dashboard.statement.pdf import printing, responses, views
+from dashboard.statement.pdf import printing, responses, turns, views
 from dashboard.statement.pdf.content import DoesNotAddUp, content
 from tenants.models import AuditEvent, Tenant
 from tests.balance.builders import fund, movement
+from tests.builders import make_member
 
 OCTOBER = date(2026, 10, 1)
 PATH = "/dashboard/statements/2026-10.pdf"
@@ -289,6 +290,22 @@ class TestLimits:
         assert "Content-Disposition" not in response
         assert b"The server is making a PDF for somebody else" in response.content
         assert again.status_code == 200
+
+    def test_who_asks_twice_at_once_gets_one(self, dana, october, dana_browser):
+        with turns.turn_of(dana.pk):
+            refused = dana_browser.get(PATH)
+        again = [dana_browser.get(PATH).status_code for _ in range(2)]
+
+        assert (refused.status_code, refused["Retry-After"]) == (429, "10")
+        assert "Content-Disposition" not in refused
+        assert b"We are still making the PDF that you asked for before." in refused.content
+        assert again == [200, 200]
+
+    def test_who_asks_keeps_nobody_else_from_it(self, acme, october, dana, sign_in):
+        lee = sign_in(make_member(acme, email="lee@acme.example"))
+
+        with turns.turn_of(dana.pk):
+            assert lee.get(PATH).status_code == 200
 
     def test_a_program_that_takes_too_long_is_ended(self, october, dana_browser):
         with pytest.MonkeyPatch.context() as limits:
