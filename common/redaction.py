@@ -18,8 +18,11 @@ _SECRET_TEXT = re.compile(
     r"|(?<=Bearer )[^\s\"',]+"
 )
 # Names and addresses of people, typed into a search: the value of `q` in a query string, also in
-# one that is a value itself, as after `?next=`, where `?`, `&` and `=` are percent-encoded.
-_SEARCHED = re.compile(r"((?:\A|[?&]|%(?:25)*(?:3[Ff]|26))q(?:=|%(?:25)*3[Dd]))[^&\s]+")
+# one that is a value itself, as after `?next=`, where `?`, `&` and `=` are percent-encoded. The
+# letter itself may be encoded anywhere, as `%71`: Django decodes names, too.
+_SEARCHED = re.compile(
+    r"((?:\A|[?&]|%(?:25)*(?:3[Ff]|26))(?:q|%(?:25)*71)(?:=|%(?:25)*3[Dd]))[^&\s]+"
+)
 # Of digits that stand alone and are long enough for an account number, only the last four stay.
 _DIGITS = re.compile(r"(?<!\w)(?<![0-9][.:-])[0-9]{4,13}([0-9]{4})(?!\w|[.:-][0-9])")
 # PostgreSQL adds the values of the row to an error.

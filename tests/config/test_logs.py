@@ -69,6 +69,11 @@ class TestShapes:
                 "GET /dashboard/recipients/search?q=O'Roe",
                 "GET /dashboard/recipients/search?q=[redacted]",
             ),
+            ("GET /dashboard/find?%71=Jane+Roe&x=1", "GET /dashboard/find?%71=[redacted]&x=1"),
+            (
+                "GET /accounts/login/?next=/dashboard/find%3F%2571%3Djane",
+                f"{LOGIN}%3F%2571%3D[redacted]",
+            ),
             ('GET /dashboard/find?q="Jane+Roe"&x=1', "GET /dashboard/find?q=[redacted]&x=1"),
             (
                 "GET /accounts/login/?next=/dashboard/find%3Fq%3DJane%2BRoe",
