@@ -9,17 +9,21 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from common.clock import utc_now
 from common.errors import StaffRefusal
+from desk import verdicts
 from desk.access import actor_of, desk_page, desk_render
 from desk.doers import person
 from desk.entries import page, reversals
 from desk.entries.reversals import ReversalForm
 from desk.files import acts
 from desk.forms import ReasonForm
+from desk.verdicts import Verdict
 
 SEE = "ach.view_achentry"
 HOLD = "ach.hold_outfile"
 PROPOSE = reversals.PROPOSES
 APPROVE = reversals.APPROVES
+_APPROVAL = Verdict(reversals.approve, "Approved. It goes with the next file.")
+_REJECTION = Verdict(reversals.reject, "Rejected.")
 
 
 @require_safe
@@ -96,15 +100,7 @@ def decide_reversal(request: HttpRequest, reversal_id: str) -> HttpResponse:
     row = reversals.found_reversal(reversal_id)
     doer = person(actor_of(request))
     if request.method == "POST":
-        is_approved = request.POST.get("decision") == "approve"
-        act = reversals.approve if is_approved else reversals.reject
-        try:
-            act(reversal=row, doer=doer, now=utc_now())
-        except StaffRefusal as refusal:
-            messages.error(request, refusal.detail)
-        else:
-            words = "Approved. It goes with the next file." if is_approved else "Rejected."
-            messages.success(request, words)
+        verdicts.decide(request, yes=_APPROVAL, no=_REJECTION, reversal=row)
         return redirect("desk:entry", row.entry.instruction_id)
     return desk_render(
         request,

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from common.clock import utc_now
 from common.errors import StaffRefusal
 from dashboard.shell import pace, paging
-from desk import doers
+from desk import doers, verdicts
 from desk.access import View, actor_of, desk_page, desk_render
 from desk.doers import Doer, person
 from desk.files import acts, answers, comparison, lines
@@ -27,6 +27,7 @@ from desk.files.forms import SpokenForm, TotalForm
 from desk.forms import ReasonForm
 from desk.proposals import lines as proposals
 from desk.rails import stuck
+from desk.verdicts import Verdict
 from networks.ach.models import AchBatch, AchEntry, OutFile
 from networks.ach.states import FileStatus
 
@@ -53,6 +54,8 @@ _STEP_WORDS = {
     ),
 }
 _FOR_TWO = ("at-bank", "not-at-bank")
+_CONFIRMATION = Verdict(answers.confirm, "Confirmed: it is the bank's answer.")
+_REJECTION = Verdict(answers.reject, "Rejected.")
 _PROPOSED = "Proposed. Another person approves it."
 _HARMLESS = ("hold", "unhold", "build-again", "try-again")
 
@@ -243,15 +246,7 @@ def decide_answer(request: HttpRequest, answer_id: str) -> HttpResponse:
     """Confirm what somebody else wrote down, or reject it."""
     row, doer = answers.found_answer(answer_id), _doer(request)
     if request.method == "POST":
-        is_confirmed = request.POST.get("decision") == "confirm"
-        act = answers.confirm if is_confirmed else answers.reject
-        try:
-            act(answer=row, doer=doer, now=utc_now())
-        except StaffRefusal as refusal:
-            messages.error(request, f"{refusal.detail} {refusal.advice}")
-        else:
-            words = "Confirmed: it is the bank's answer." if is_confirmed else "Rejected."
-            messages.success(request, words)
+        verdicts.decide(request, yes=_CONFIRMATION, no=_REJECTION, word="confirm", answer=row)
         return redirect("desk:file", row.file_id)
     return desk_render(
         request,

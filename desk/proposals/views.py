@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
-from common.clock import utc_now
-from common.errors import StaffRefusal
-from desk import doers
+from desk import doers, verdicts
 from desk.access import actor_of, desk_page, desk_render
 from desk.doers import person
 from desk.proposals import deciding, lines
+from desk.verdicts import Verdict
 
 DECIDE = deciding.APPROVES
-_REJECTED = "Rejected: everything stays as it was."
+_REJECTION = Verdict(deciding.reject, "Rejected: everything stays as it was.")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -25,14 +23,8 @@ def decide(request: HttpRequest, proposal_id: str) -> HttpResponse:
     row, doer = deciding.found(proposal_id), person(actor_of(request))
     (line,) = lines.lines_of([row])
     if request.method == "POST":
-        is_approved = request.POST.get("decision") == "approve"
-        act = deciding.approve if is_approved else deciding.reject
-        try:
-            act(proposal=row, doer=doer, now=utc_now())
-        except StaffRefusal as refusal:
-            messages.error(request, f"{refusal.detail} {refusal.advice}")
-        else:
-            messages.success(request, line.done if is_approved else _REJECTED)
+        approval = Verdict(deciding.approve, line.done)
+        verdicts.decide(request, yes=approval, no=_REJECTION, proposal=row)
         return redirect(line.address)
     return desk_render(
         request,

@@ -11,11 +11,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from common.clock import utc_now
 from common.errors import NotFound, StaffRefusal
+from desk import verdicts
 from desk.access import actor_of, desk_page, desk_render
 from desk.doers import Doer, person
 from desk.forms import ReasonForm
 from desk.rails import acts, lines, routes
 from desk.rails.forms import OriginatorForm, StopForm, TermsForm
+from desk.verdicts import Verdict
 from networks.ach.models import AchRail, Originator, RailSwitch, RailVersion
 from networks.ach.models.rails import RailPart
 from networks.ach.rails import NoTerms
@@ -29,6 +31,8 @@ GO_ON = "ach.change_railswitch"
 ORIGINATORS = "ach.change_originator"
 TEST = "ach.hold_outfile"
 
+_APPROVAL = Verdict(acts.approve, "In force from now on.")
+_REJECTION = Verdict(acts.reject, "Rejected.")
 _PROPOSED = "Proposed. It takes effect when somebody else approves it."
 Row = TypeVar("Row", RailSwitch, Originator)
 
@@ -101,15 +105,9 @@ def decide(request: HttpRequest, name: str, number: int) -> HttpResponse:
     row = _found_version(name, number)
     if request.method != "POST":
         return _version_page(request, row, decides=True)
-    is_approved = request.POST.get("decision") == "approve"
-    act = acts.approve if is_approved else acts.reject
-    try:
-        act(version=row, doer=_doer(request), now=utc_now())
-    except StaffRefusal as refusal:
-        messages.error(request, refusal.detail)
-        return redirect("desk:rail_version", name, number)
-    messages.success(request, "In force from now on." if is_approved else "Rejected.")
-    return redirect("desk:rail", name)
+    if verdicts.decide(request, yes=_APPROVAL, no=_REJECTION, version=row):
+        return redirect("desk:rail", name)
+    return redirect("desk:rail_version", name, number)
 
 
 def _version_page(request: HttpRequest, row: RailVersion, *, decides: bool) -> HttpResponse:

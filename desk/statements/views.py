@@ -13,11 +13,12 @@ from common import crypto
 from common.clock import utc_now
 from common.errors import StaffRefusal
 from dashboard.shell import pace, paging
-from desk import doers
+from desk import doers, verdicts
 from desk.access import actor_of, desk_page, desk_render
 from desk.doers import Doer, person
 from desk.statements import acts
 from desk.statements.forms import AccountForm, UploadForm
+from desk.verdicts import Verdict
 from networks.ach.inbound.storing import NotStorable
 from networks.ach.models import InFile
 from networks.ach.models.inbound import InFolder
@@ -29,6 +30,8 @@ SEE = "reconciliation.view_bankstatement"
 UPLOAD = "reconciliation.upload_bankstatement"
 REVEAL = "reconciliation.reveal_statementline"
 SHOWN = 50
+_APPROVAL = Verdict(acts.approve_account, "In force: its statements are taken.")
+_REJECTION = Verdict(acts.reject_account, "Rejected.")
 _ACCOUNTS_SHOWN = 50
 _WAITING_SHOWN = 20
 
@@ -160,15 +163,7 @@ def decide_account(request: HttpRequest, account_id: str) -> HttpResponse:
     """Put an account in force that somebody else proposed, or reject it."""
     row, doer = acts.found_account(account_id), _doer(request)
     if request.method == "POST":
-        is_approved = request.POST.get("decision") == "approve"
-        act = acts.approve_account if is_approved else acts.reject_account
-        try:
-            act(account=row, doer=doer, now=utc_now())
-        except StaffRefusal as refusal:
-            messages.error(request, f"{refusal.detail} {refusal.advice}")
-        else:
-            words = "In force: its statements are taken." if is_approved else "Rejected."
-            messages.success(request, words)
+        verdicts.decide(request, yes=_APPROVAL, no=_REJECTION, account=row)
         return redirect("desk:statements")
     names = doers.names_of([row.proposed_by, row.decided_by])
     return desk_render(

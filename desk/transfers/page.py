@@ -80,6 +80,19 @@ class TransferPage:
     cut: Cut
 
 
+@dataclass(frozen=True)
+class _Told:
+    """What fundings and payments tell each in their own way. `about` says from or to whom and when,
+    and `base` is what addresses of the admin begin with."""
+
+    detail: FundingDetail | PaymentDetail
+    about: str
+    base: str
+    acts: set[str]
+    history: Sequence[FundingEvent | PaymentEvent]
+    approvals: Sequence[Approval]
+
+
 def funding_page(funding_id: str, *, with_audit: bool, now: datetime) -> TransferPage:
     """Some thirty queries at most, however much hangs on it. Raises NotFound."""
     found = is_id(funding_id, "ftx") and FundingTransaction.objects.filter(pk=funding_id).first()
@@ -92,11 +105,15 @@ def funding_page(funding_id: str, *, with_audit: bool, now: datetime) -> Transfe
     detail = funding_detail.detail(
         row, history=history, names=names, stop=stops.of(tenant).funding, now=now
     )
-    title = f"{detail.line.source} · {detail.day}"
-    acts = possible_acts(FUNDING, row)
-    base = "funding_fundingtransaction"
-    approvals = [row.confirmation] if hasattr(row, "confirmation") else []
-    return _page(row, detail, f"from {title}", tenant, chain, base, acts, history, approvals)
+    told = _Told(
+        detail=detail,
+        about=f"from {detail.line.source} · {detail.day}",
+        base="funding_fundingtransaction",
+        acts=possible_acts(FUNDING, row),
+        history=history,
+        approvals=[row.confirmation] if hasattr(row, "confirmation") else [],
+    )
+    return _page(row, tenant, chain, told)
 
 
 def payment_page(payment_id: str, *, with_audit: bool, now: datetime) -> TransferPage:
@@ -119,8 +136,15 @@ def payment_page(payment_id: str, *, with_audit: bool, now: datetime) -> Transfe
         new={},
         now=now,
     )
-    title, acts = f"to {detail.line.to} · {detail.day}", possible_acts(PAYMENTS, row)
-    return _page(row, detail, title, tenant, chain, "payments_payment", acts, history, approvals)
+    told = _Told(
+        detail=detail,
+        about=f"to {detail.line.to} · {detail.day}",
+        base="payments_payment",
+        acts=possible_acts(PAYMENTS, row),
+        history=history,
+        approvals=approvals,
+    )
+    return _page(row, tenant, chain, told)
 
 
 def _chain(
@@ -135,31 +159,27 @@ def _chain(
 
 
 def _page(
-    row: FundingTransaction | Payment,
-    detail: FundingDetail | PaymentDetail,
-    title: str,
-    tenant: Tenant,
-    chain: Chain,
-    base: str,
-    acts: set[str],
-    history: Sequence[FundingEvent | PaymentEvent],
-    approvals: Sequence[Approval],
+    row: FundingTransaction | Payment, tenant: Tenant, chain: Chain, told: _Told
 ) -> TransferPage:
-    """`base` is what addresses of the admin begin with."""
+    """The page of either: what `told` says, and what hangs on both alike."""
     entries = _entries(row.pk)
     by_hand = HandSettlement.objects.filter(subject_id=row.pk).order_by("-proposed_at")
     return TransferPage(
         row=row,
-        detail=detail,
-        title=title,
+        detail=told.detail,
+        title=told.about,
         tenant=tenant,
         chain=chain,
         entries=entries,
         settlements=list(by_hand[:SETTLEMENTS_SHOWN]),
-        acts=[(f"admin:{base}_{name}", words) for name, words in _WORDS.items() if name in acts],
-        history=history,
+        acts=[
+            (f"admin:{told.base}_{name}", words)
+            for name, words in _WORDS.items()
+            if name in told.acts
+        ],
+        history=told.history,
         account=related.account_of(row),
-        approvals=related.approvals_of(approvals),
+        approvals=related.approvals_of(told.approvals),
         adjustments=related.adjustments_of(row),
         keeper=related.keeper_of(row),
         reversals=reversals.of_entries(entries) if entries else [],
