@@ -33,6 +33,7 @@ from transfers import route_changes
 RAIL = "standin"
 METHODS = (Method.ACH_DEBIT, Method.ACH_CREDIT)
 REASON = "The stand-in bank of this development copy"
+_STRANGERS = 31_250  # cents
 _DOER = doers.operator("./run")
 # As the bank takes files (devstack.odfi.calendar).
 _CUTOFFS = (
@@ -77,6 +78,18 @@ def connect(*, now: datetime) -> Connected:
         _lead(method, now)
     address = f"{known['host']}:{known['port']}"
     return Connected(RAIL, key.fingerprint, str(known["host_key"]), address)
+
+
+def bring_a_strangers_money() -> None:
+    """Have the bank bring money that nobody asked for, so that the desk has something to decide."""
+    client.call(
+        home(),
+        "credit",
+        amount=_STRANGERS,
+        company="OLD MILL SUPPLY",
+        description="REFUND",
+        name="HARBOR SUPPLIES",
+    )
 
 
 def terms(known: dict[str, Any]) -> RailTerms:

@@ -1,6 +1,6 @@
 """The demo tenants of a development copy: people, keys, bank accounts, thirty days of history, and
 where there are a stand-in bank and a webhook receiver, a live tenant that uses the one and an
-endpoint that leads to the other.
+endpoint that leads to the other. The bank brings money that nobody asked for, once.
 
 Running it again changes nothing but the API keys, which cannot be shown twice.
 """
@@ -42,11 +42,11 @@ def ensure(*, now: datetime) -> Demo:
     key = live.new_key(tenant, now)
     if is_new:
         requests.send(api_key=key)
+    known = ensure_live(now=now) if bank.can_connect() else None
+    if is_new and known is not None:
+        bank.bring_a_strangers_money()
     return Demo(
-        tenant_id=tenant.pk,
-        api_key=key,
-        receiver=receiver.ensure(tenant, now=now),
-        live=ensure_live(now=now) if bank.can_connect() else None,
+        tenant_id=tenant.pk, api_key=key, receiver=receiver.ensure(tenant, now=now), live=known
     )
 
 

@@ -9,9 +9,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from demo.tenant import bank as connecting
-from demo.tenant import people
+from demo.tenant import history, people
 from devstack.odfi import client
-from networks.ach import probing, rails
+from networks.ach import probing, rails, tasks
 from networks.ach.models import AchKey, AchRail, Originator, RailVersion
 from networks.rails.models import Route
 from tenants.models import Tenant, User
@@ -43,6 +43,21 @@ def seed():
 def signed_in(client, email):
     client.post("/accounts/login/", {"login": email, "password": people.PASSWORD})
     return client
+
+
+class TestSeedDemo:
+    def test_leaves_staff_something_to_decide(self, client, bank, monkeypatch):
+        monkeypatch.setattr(history, "DAYS", 2)
+        for _ in range(2):
+            call_command("seed_demo", "--json", stdout=StringIO())
+
+        tasks.fetch_files()
+        tasks.read_files()
+
+        page = signed_in(client, people.OPERATOR).get("/admin/desk/exceptions/").content.decode()
+        assert page.count("From OLD MILL SUPPLY") == 1
+        assert "$312.50" in page
+        assert "Find out whose money it is" in page
 
 
 class TestSeedLive:
