@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache, partial
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import CharField, DateTimeField, Q, QuerySet
 
 from approvals import deciders, policies, tokens
 from approvals.errors import UnknownApproval
 from approvals.models import Approval, ApprovalStatus
 from approvals.policies import AnyPolicy
 from common import lookalikes
+from common.engine.compiled_rows import Rows
 
 OPEN_MAX = 100
 
@@ -71,23 +73,38 @@ def open_approvals(*, tenant_id: str, now: datetime) -> list[ApprovalView]:
     """
     views = []
     for policy in policies.every():
-        views += _views(policy, list(_open(policy, tenant_id, now)), now)
+        rows = _open_rows(policy, OPEN_MAX).read(tenant_id=tenant_id, now=now)
+        views += _views(policy, rows, now)
     return sorted(views, key=lambda view: (view.expires_at, view.id))
 
 
 def open_amounts(*, tenant_id: str, now: datetime) -> dict[str, int]:
     """The cents of each of `open_approvals`, by its id, without who decides it. One query."""
-    first, *others = (
-        _open(policy, tenant_id, now).values_list("pk", "amount") for policy in policies.every()
-    )
-    return dict(first.union(*others, all=True))
+    return dict(_open_amounts(OPEN_MAX).read(tenant_id=tenant_id, now=now))
 
 
-def _open(policy: AnyPolicy, tenant_id: str, now: datetime) -> QuerySet[Any]:
+@cache
+def _open_amounts(most: int) -> Rows[tuple[str, int]]:
+    def build(tenant_id: str, now: datetime) -> QuerySet[Any, tuple[str, int]]:
+        first, *others = (
+            _open(policy, most, tenant_id, now).values_list("pk", "amount")
+            for policy in policies.every()
+        )
+        return first.union(*others, all=True)
+
+    return Rows(build, tenant_id=CharField(), now=DateTimeField())
+
+
+@cache
+def _open_rows(policy: AnyPolicy, most: int) -> Rows[Any]:
+    return Rows(partial(_open, policy, most), tenant_id=CharField(), now=DateTimeField())
+
+
+def _open(policy: AnyPolicy, most: int, tenant_id: str, now: datetime) -> QuerySet[Any]:
     rows = policy.approvals().filter(
         tenant_id=tenant_id, decision=ApprovalStatus.OPEN, expires_at__gt=now
     )
-    return rows.order_by("expires_at", "pk")[:OPEN_MAX]
+    return rows.order_by("expires_at", "pk")[:most]
 
 
 def closed_approvals(

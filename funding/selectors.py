@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import F, OuterRef, Q, QuerySet, Sum
+from django.db.models import CharField, F, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 
 from balance import selectors as ledger
 from common import crypto
 from common.days import EASTERN, start_of_month
+from common.engine.compiled_rows import Rows
+from common.engine.lookups import one_of
 from common.errors import NotFound
 from common.ids import is_id
 from funding.agreements import NEW_ACCOUNT
@@ -226,16 +228,16 @@ def usable_sources(*, tenant_id: str) -> QuerySet[FundingSource]:
     return active.order_by("-is_default", "-created_at", "-pk")
 
 
-def other_sides(*, tenant_id: str, funding_ids: Iterable[str]) -> QuerySet[Any, Any]:
+def other_sides(*, tenant_id: str, funding_ids: Collection[str]) -> QuerySet[Any, Any]:
     """Each funding's id, the name and last four digits of its bank account, and its description,
     for lines of the statement."""
-    rows = FundingTransaction.objects.filter(tenant_id=tenant_id, pk__in=funding_ids)
+    rows = FundingTransaction.objects.filter(one_of("pk", funding_ids), tenant_id=tenant_id)
     return rows.values_list("pk", "source__bank_name", "source__last4", "description")
 
 
 def known_by_ids(*, tenant_id: str, funding_ids: Collection[str]) -> QuerySet[FundingTransaction]:
     """The tenant's fundings of these ids, with their bank accounts."""
-    rows = FundingTransaction.objects.filter(tenant_id=tenant_id, pk__in=funding_ids)
+    rows = FundingTransaction.objects.filter(one_of("pk", funding_ids), tenant_id=tenant_id)
     return rows.select_related("source")
 
 
@@ -247,9 +249,15 @@ def in_flight(*, tenant_id: str) -> QuerySet[FundingTransaction]:
 
 def auto_funding_config(*, tenant_id: str) -> AutoFundingConfig:
     """The settings; disabled, empty and unsaved where none were ever saved."""
-    rows = AutoFundingConfig.objects.select_related("tenant")
-    config = rows.filter(tenant_id=tenant_id).first()
-    return config or AutoFundingConfig(tenant_id=tenant_id)
+    found = _AUTO_FUNDING.read(tenant_id=tenant_id)
+    return found[0] if found else AutoFundingConfig(tenant_id=tenant_id)
+
+
+def _auto_funding(tenant_id: str) -> QuerySet[AutoFundingConfig]:
+    return AutoFundingConfig.objects.select_related("tenant").filter(tenant_id=tenant_id)
+
+
+_AUTO_FUNDING = Rows(_auto_funding, tenant_id=CharField())
 
 
 def auto_funding(*, tenant_id: str, now: datetime) -> AutoFunding:

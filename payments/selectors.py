@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import (
     Case,
+    CharField,
     Count,
     F,
     FilteredRelation,
@@ -23,6 +24,9 @@ from django.db.models.functions import Coalesce, Lower, NullIf
 
 from balance import selectors as ledger
 from common import crypto
+from common.engine import compiled
+from common.engine.compiled_rows import Rows
+from common.engine.lookups import one_of
 from common.errors import NotFound
 from common.ids import is_id
 from networks.base import BankAccount
@@ -96,8 +100,16 @@ def short_of_money(rows: QuerySet[Payment]) -> QuerySet[Payment]:
 
 def waiting_for_money(*, tenant_id: str) -> Waiting:
     """The tenant's payments that are short of money. One query."""
+    found = _WAITING.read(tenant_id=tenant_id)
+    return Waiting(*found[0]) if found else Waiting(0, 0)
+
+
+def _waiting(tenant_id: str) -> QuerySet[Payment, tuple[int, int]]:
     rows = short_of_money(Payment.objects.filter(tenant_id=tenant_id))
-    return Waiting(**rows.aggregate(count=Count("pk"), cents=Sum("amount", default=0)))
+    return compiled.sums(rows, count=Count("pk"), cents=Sum("amount"))
+
+
+_WAITING = Rows(_waiting, tenant_id=CharField())
 
 
 def unsent(*, tenant_id: str) -> QuerySet[Payment]:
@@ -165,16 +177,16 @@ def _newest_recipients(*, tenant_id: str) -> QuerySet[Recipient]:
     return Recipient.objects.filter(tenant_id=tenant_id, pk__in=newest)
 
 
-def other_sides(*, tenant_id: str, payment_ids: Iterable[str]) -> QuerySet[Any, Any]:
+def other_sides(*, tenant_id: str, payment_ids: Collection[str]) -> QuerySet[Any, Any]:
     """Each payment's id, the name by which the tenant calls its recipient, an empty text and its
     description, for lines of the statement."""
-    rows = Payment.objects.filter(tenant_id=tenant_id, pk__in=payment_ids)
+    rows = Payment.objects.filter(one_of("pk", payment_ids), tenant_id=tenant_id)
     return rows.values_list("pk", _display_name("recipient__"), Value(""), "description")
 
 
 def known_by_ids(*, tenant_id: str, payment_ids: Collection[str]) -> QuerySet[Payment]:
     """The tenant's payments of these ids, with their recipients."""
-    rows = Payment.objects.filter(tenant_id=tenant_id, pk__in=payment_ids)
+    rows = Payment.objects.filter(one_of("pk", payment_ids), tenant_id=tenant_id)
     return rows.select_related("recipient")
 
 

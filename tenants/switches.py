@@ -8,6 +8,7 @@ A switch does not stop what has begun. What it stops stays due: workers leave it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import ClassVar, TypeVar
 
 import pgtrigger
@@ -16,6 +17,7 @@ from django.db.models import Exists, F, Q, QuerySet
 from django.db.models.expressions import Combinable
 
 from common.database.append_only import NEVER_TRUNCATED
+from common.engine.compiled_rows import Rows
 from common.fields import PrefixedIdField
 
 REASON_LENGTH_MAX = 200
@@ -141,10 +143,18 @@ def stop_of(kind: SwitchKind, *, tenant_id: str, network: str) -> Switch | None:
 
 def stops_of(*, tenant_id: str, networks: Iterable[str]) -> dict[SwitchKind, Switch]:
     """Those that keep this tenant's money from these networks, in and out. One query."""
-    mine = Q(tenant=None, network__in=("", *networks)) | Q(tenant=tenant_id)
-    rows = Switch.objects.filter(mine, kind__in=PER_NETWORK, released_at=None)
-    widest_last = rows.order_by(F("tenant").desc(nulls_last=True), "-network")
+    widest_last = _stops_of(tuple(networks)).read(tenant_id=tenant_id)
     return {SwitchKind(row.kind): row for row in widest_last}
+
+
+@cache
+def _stops_of(networks: tuple[str, ...]) -> Rows[Switch]:
+    def build(tenant_id: str) -> QuerySet[Switch]:
+        mine = Q(tenant=None, network__in=("", *networks)) | Q(tenant=tenant_id)
+        rows = Switch.objects.filter(mine, kind__in=PER_NETWORK, released_at=None)
+        return rows.order_by(F("tenant").desc(nulls_last=True), "-network")
+
+    return Rows(build, tenant_id=models.CharField())
 
 
 def stop_of_webhooks(*, tenant_id: str) -> Switch | None:

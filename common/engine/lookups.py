@@ -13,6 +13,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import F, Lookup, Q
 from django.db.models.sql.compiler import SQLCompiler
 
+from common.engine.compiled import Given
+
 
 class _OneOf(Lookup):
     """A column whose value is in an array."""
@@ -26,6 +28,9 @@ class _OneOf(Lookup):
         return f"{column} = ANY(%s)", (*values, self.rhs)
 
 
-def one_of(name: str, values: Collection[str] | Collection[int]) -> Q | _OneOf:
-    """`filter(<name>__in=values)` as one text, for columns of texts or numbers."""
+def one_of(name: str, values: Collection[str] | Collection[int] | Given) -> Q | _OneOf:
+    """`filter(<name>__in=values)` as one text, for columns of texts or numbers. A `Given` is a list
+    then."""
+    if isinstance(values, Given):
+        return _OneOf(F(name), values)
     return _OneOf(F(name), list(values)) if values else Q(pk__in=())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -13,7 +15,7 @@ from dashboard.funding import detail as funding_detail
 from dashboard.funding.lines import funding_line
 from dashboard.shell import stops
 from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
-from dashboard.shell.paging import page
+from dashboard.shell.paging import newest_of, page
 from funding import selectors
 from funding.models import SOURCE_TYPE
 from funding.services import debit_authorizations, retries, topups
@@ -29,6 +31,9 @@ _SHOWN = {
 }
 
 
+_NEWEST = newest_of(selectors.attempts)
+
+
 @require_safe
 @tenant_page()
 def funding(request: PageRequest) -> HttpResponse:
@@ -37,7 +42,12 @@ def funding(request: PageRequest) -> HttpResponse:
     shown = request.GET.get("show", "")
     if shown in _SHOWN:
         rows = rows.filter(status__in=_SHOWN[shown])
-    found = page(rows, before=request.GET.get("before", ""))
+    newest = partial(_NEWEST.read, tenant_id=request.access.tenant.pk)
+    found = page(
+        rows,
+        before=request.GET.get("before", ""),
+        newest=None if shown in _SHOWN else newest,
+    )
     stop = stops.of(request.access.tenant).funding
     badge = stops.BADGE if stop else None
     values = {

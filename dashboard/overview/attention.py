@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlencode
 
+from django.db.models import CharField, QuerySet
 from django.urls import reverse
 
 from approvals import selectors as approvals
 from balance.selectors import Funds
+from common.engine.compiled_rows import Rows
 from common.money import format_cents
 from dashboard.auto_funding import obstacles as auto_funding_obstacles
 from dashboard.bank_accounts.names import account_name
@@ -61,9 +63,21 @@ def items(*, tenant_id: str, now: datetime, rule: Rule, stopped: Stops) -> list[
         *_approvals(tenant_id, now),
         *of_auto_funding(rule, now=now),
         *_waiting(tenant_id),
-        *(_source(row) for row in funding.troubled_sources(tenant_id=tenant_id)[:_SHOWN_MAX]),
-        *(_endpoint(row) for row in webhooks.troubled_endpoints(tenant_id=tenant_id)[:_SHOWN_MAX]),
+        *map(_source, _SOURCES.read(tenant_id=tenant_id)),
+        *map(_endpoint, _ENDPOINTS.read(tenant_id=tenant_id)),
     ]
+
+
+def _sources(tenant_id: str) -> QuerySet[FundingSource]:
+    return funding.troubled_sources(tenant_id=tenant_id)[:_SHOWN_MAX]
+
+
+def _endpoints(tenant_id: str) -> QuerySet[WebhookEndpoint]:
+    return webhooks.troubled_endpoints(tenant_id=tenant_id)[:_SHOWN_MAX]
+
+
+_SOURCES = Rows(_sources, tenant_id=CharField())
+_ENDPOINTS = Rows(_endpoints, tenant_id=CharField())
 
 
 def _stopped(stopped: Stops) -> list[Item]:

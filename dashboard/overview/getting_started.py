@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Exists
+from django.db.models import CharField, Exists, QuerySet
 from django.urls import reverse
 
 from balance import selectors as ledger
 from balance.kinds import PostingType
+from common.engine.compiled_rows import Rows
 from dashboard.shell.access import MONEY
 from funding import selectors as funding
 from funding.states import SourceStatus
@@ -107,8 +108,13 @@ def steps(tenant: Tenant, *, role: Role, has_auto_funding: bool, now: datetime) 
 
 
 def _done(tenant_id: str, *, has_auto_funding: bool) -> _Done:
+    ((account, verified, money, key, webhook),) = _FOUND.read(tenant_id=tenant_id)
+    return _Done(account, verified, money, has_auto_funding, key, webhook)
+
+
+def _found(tenant_id: str) -> QuerySet[Tenant, tuple[bool, ...]]:
     linked = funding.sources(tenant_id=tenant_id).exclude(status=SourceStatus.REMOVED)
-    found = Tenant.objects.filter(pk=tenant_id).values_list(
+    return Tenant.objects.filter(pk=tenant_id).values_list(
         Exists(linked),
         Exists(funding.usable_sources(tenant_id=tenant_id)),
         # However it came: from a bank account or from our support.
@@ -116,5 +122,6 @@ def _done(tenant_id: str, *, has_auto_funding: bool) -> _Done:
         Exists(tenants.api_keys(tenant_id=tenant_id)),
         Exists(webhooks.endpoints(tenant_id=tenant_id).exclude(last_success_at=None)),
     )
-    account, verified, money, key, webhook = found.get()
-    return _Done(account, verified, money, has_auto_funding, key, webhook)
+
+
+_FOUND = Rows(_found, tenant_id=CharField())

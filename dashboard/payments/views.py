@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -18,7 +19,7 @@ from dashboard.payments.lines import payment_line
 from dashboard.recipients.choices import recipient_choices
 from dashboard.shell import downloads, stops
 from dashboard.shell.access import MONEY, PageRequest, tenant_download, tenant_form, tenant_page
-from dashboard.shell.paging import page
+from dashboard.shell.paging import newest_of, page
 from payments import selectors
 from payments.api import presenters
 from payments.models import SOURCE_TYPE, Payment
@@ -29,6 +30,7 @@ from transfers.errors import NotCancelable
 from transfers.listing import newest_first
 
 FILE = "payments.csv"
+_NEWEST = newest_of(selectors.payments)
 
 
 @require_safe
@@ -37,7 +39,12 @@ def payments(request: PageRequest) -> HttpResponse:
     tenant_id, now = request.access.tenant.pk, utc_now()
     form = _filter(request)
     rows = selectors.payments(tenant_id=tenant_id)
-    found = page(form.narrow(rows), before=request.GET.get("before", ""), unfiltered=rows)
+    found = page(
+        form.narrow(rows),
+        before=request.GET.get("before", ""),
+        unfiltered=rows,
+        newest=None if form.query else partial(_NEWEST.read, tenant_id=tenant_id),
+    )
     stop = stops.of(request.access.tenant).payments
     threshold = approvals.approval_threshold(
         tenant_id=tenant_id, mode=request.access.tenant.mode, now=now

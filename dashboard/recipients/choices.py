@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.db.models import CharField, QuerySet
+
+from common.engine.compiled_rows import Rows
 from common.ids import is_id
 from dashboard.bank_accounts.names import account_name
 from dashboard.recipients.forms import RecipientSearch
@@ -27,15 +30,21 @@ def recipient_choices(
 ) -> RecipientChoices:
     """The first 200 by name, and the chosen one, wherever it stands; `with_removed`: also if it was
     removed."""
-    kept = selectors.kept_recipients(tenant_id=tenant_id)
-    first = list(kept[: SHOWN_MAX + 1])
+    first = _FIRST.read(tenant_id=tenant_id)
     rows = first[:SHOWN_MAX]
     are_cut = len(first) > SHOWN_MAX
     is_missing = is_id(chosen, "rcp") and chosen not in {row.pk for row in rows}
     if is_missing and (are_cut or with_removed):
-        known = selectors.recipients(tenant_id=tenant_id) if with_removed else kept
-        rows += known.filter(pk=chosen)
+        known = selectors.recipients if with_removed else selectors.kept_recipients
+        rows += known(tenant_id=tenant_id).filter(pk=chosen)
     return RecipientChoices([(row.pk, _name(row)) for row in rows], are_cut)
+
+
+def _first(tenant_id: str) -> QuerySet[Recipient]:
+    return selectors.kept_recipients(tenant_id=tenant_id)[: SHOWN_MAX + 1]
+
+
+_FIRST = Rows(_first, tenant_id=CharField())
 
 
 def found_recipients(form: RecipientSearch, *, tenant_id: str) -> dict[str, object]:

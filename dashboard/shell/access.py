@@ -310,7 +310,7 @@ def _access_of(request: PageRequest) -> TenantAccess | None:
     if view := staff_view.current(request, now=utc_now()):
         tenant = selectors.tenant(view.tenant_id)
         return TenantAccess(tenant=tenant, role=Role.OWNER, memberships=(), viewed_until=view.until)
-    every = tuple(selectors.memberships(user_id=request.user.pk))
+    every = tuple(selectors.memberships_at_once(user_id=request.user.pk))
     memberships = reach.tenants_of(request, every)
     if not memberships:
         request.needed_connection = reach.needed(request, every)

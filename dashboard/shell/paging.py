@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import CharField, Q, QuerySet
 from django.http import Http404
+
+from common.engine.compiled_rows import Rows
 
 SIZE = 25
 
@@ -28,20 +30,30 @@ def page(
     keys: Sequence[str] = ("created_at", "id"),
     size: int = SIZE,
     unfiltered: QuerySet[Any, Any] | None = None,
+    newest: Callable[[], list[Any]] | None = None,
 ) -> Page:
     """The rows that follow the one with id `before` (the newest ones when empty).
 
     `keys`, descending, are the order; the last one is unique within the list. `unfiltered` is the
-    whole list, where the row `before` may have left the filtered one. Raises Http404 when the list
-    has no row `before`.
+    whole list, where the row `before` may have left the filtered one. `newest` reads what the list
+    begins with (`newest_of`). Raises Http404 when the list has no row `before`.
     """
     anchors = queryset if unfiltered is None else unfiltered
     rows = queryset.order_by(*(f"-{key}" for key in keys))
     if before:
         rows = rows.filter(_follows(keys, _position(anchors, before, keys)))
-    found = list(rows[: size + 1])
+    found = newest() if newest and not before else list(rows[: size + 1])
     older = _value(found[size - 1], "id") if len(found) > size else ""
     return Page(rows=found[:size], older=older, is_newest=not before)
+
+
+def newest_of(rows: Callable[..., QuerySet[Any]]) -> Rows[Any]:
+    """The first page of all that a tenant has of `rows(tenant_id=…)`, compiled once."""
+
+    def build(tenant_id: str) -> QuerySet[Any]:
+        return rows(tenant_id=tenant_id).order_by("-created_at", "-id")[: SIZE + 1]
+
+    return Rows(build, tenant_id=CharField())
 
 
 def _position(queryset: QuerySet[Any, Any], before: str, keys: Sequence[str]) -> tuple[Any, ...]:

@@ -9,13 +9,16 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from django.urls import reverse
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import CharField, QuerySet
 
 from api.downloads import Cell
 from balance.api import presenters
 from balance.kinds import PostingType
 from common import ids
+from common.engine.compiled_rows import Rows
 from dashboard.bank_accounts.names import bank_name
+from dashboard.shell import addresses
 from dashboard.shell.badges import Badge
 from funding import selectors as funding
 from payments import selectors as payments
@@ -94,12 +97,23 @@ def other_sides(tenant_id: str, causes: Collection[str]) -> dict[str, OtherSide]
     """By the id of the funding or payment that caused a line. One query."""
     paid_out = [cause for cause in causes if ids.is_id(cause, "pay")]
     came_in = [cause for cause in causes if ids.is_id(cause, "ftx")]
-    payees = payments.other_sides(tenant_id=tenant_id, payment_ids=paid_out)
-    accounts = funding.other_sides(tenant_id=tenant_id, funding_ids=came_in)
+    if not paid_out and not came_in:
+        return {}
+    found = _SIDES.read(tenant_id=tenant_id, paid_out=paid_out, came_in=came_in)
     return {
         cause: OtherSide(bank_name(name, last4) if last4 else name, what_for)
-        for cause, name, last4, what_for in payees.union(accounts, all=True)
+        for cause, name, last4, what_for in found
     }
+
+
+def _sides(tenant_id: str, paid_out: list[str], came_in: list[str]) -> QuerySet[Any, Any]:
+    payees = payments.other_sides(tenant_id=tenant_id, payment_ids=paid_out)
+    accounts = funding.other_sides(tenant_id=tenant_id, funding_ids=came_in)
+    return payees.union(accounts, all=True)
+
+
+_IDS = ArrayField(CharField())
+_SIDES = Rows(_sides, tenant_id=CharField(), paid_out=_IDS, came_in=_IDS)
 
 
 def transaction_line(row: Mapping[str, Any], *, side: OtherSide = NOBODY) -> TransactionLine:
@@ -122,4 +136,4 @@ def transaction_line(row: Mapping[str, Any], *, side: OtherSide = NOBODY) -> Tra
 def cause_page(source_type: str, source_id: str) -> str:
     """The address of what caused a line; empty where that has no page."""
     view = _CAUSE_PAGES.get(source_type)
-    return reverse(view, args=(source_id,)) if view else ""
+    return addresses.of_row(view, source_id) if view else ""

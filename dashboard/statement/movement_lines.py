@@ -6,8 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import CharField
+
 from balance.kinds import PostingType
 from balance.movements import Movement
+from common.engine.compiled_rows import Rows
 from dashboard.funding.lines import funding_line
 from dashboard.payments.lines import payment_line
 from dashboard.shell.badges import Badge
@@ -92,8 +96,9 @@ def _booked(row: Movement) -> Badge:
 
 
 def _causes(tenant_id: str, sources: set[str], *, is_stopped: bool) -> Mapping[str, _Cause]:
-    fundings = funding.known_by_ids(tenant_id=tenant_id, funding_ids=_with("ftx", sources))
-    paid = payments.known_by_ids(tenant_id=tenant_id, payment_ids=_with("pay", sources))
+    added, paid_out = _with("ftx", sources), _with("pay", sources)
+    fundings = _FUNDINGS.read(tenant_id=tenant_id, funding_ids=added) if added else ()
+    paid = _PAYMENTS.read(tenant_id=tenant_id, payment_ids=paid_out) if paid_out else ()
     found = {}
     for debited in fundings:
         came = funding_line(debited)
@@ -104,6 +109,11 @@ def _causes(tenant_id: str, sources: set[str], *, is_stopped: bool) -> Mapping[s
         side = OtherSide(went.to, payment.description)
         found[payment.pk] = _Cause(side, went.badge, went.note)
     return found
+
+
+_IDS = ArrayField(CharField())
+_FUNDINGS = Rows(funding.known_by_ids, tenant_id=CharField(), funding_ids=_IDS)
+_PAYMENTS = Rows(payments.known_by_ids, tenant_id=CharField(), payment_ids=_IDS)
 
 
 def _with(prefix: str, sources: set[str]) -> list[str]:

@@ -28,6 +28,8 @@ NAMES = [
             "set_rollback", "validate_no_broken_transaction", "wrap_database_errors",
         )
     ),
+    ("django.db.models.sql.compiler:SQLCompiler", "as_sql", "compiled_rows.py"),
+    ("django.db.models.sql.query:Query", "get_compiler", "compiled_rows.py"),
     ("django.db.models.base:ModelState", "adding", "sql.py"),
     ("django.db.models.base:ModelState", "db", "sql.py"),
     ("django.db.models.options:Options", "concrete_fields", "sql.py"),
