@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 CURRENCY = "USD"
+SUM_MAX = (1 << 63) - 1  # cents; what a database keeps in eight bytes
 _WHOLE = re.compile(r"[+-]?[0-9]{1,15}", re.ASCII)
 _WITH_POINT = re.compile(r"[+-]?[0-9]*[.][0-9]*", re.ASCII)
 _DECIMAL = re.compile(r"[+]?([0-9]{1,13})(?:[.]([0-9]{1,2}))?", re.ASCII)

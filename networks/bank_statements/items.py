@@ -9,6 +9,7 @@ from enum import StrEnum
 from networks.bank_statements.faults import Fault, Scope
 
 REFERENCE_LENGTH_MAX = 76  # a longer one is a fault
+CODE_LENGTH_MAX = 40  # of a type code or a return code; a longer one is a fault
 TEXT_LENGTH_MAX = 1_000  # what a text has more is cut off
 
 

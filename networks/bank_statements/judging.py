@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from networks.bank_statements.amounts import SUM_MAX
 from networks.bank_statements.faults import Fault, differs, fault
 from networks.bank_statements.items import Heading, Purpose
 
@@ -61,9 +62,15 @@ _CODES = {
 
 
 def of_heading(heading: Heading) -> Iterator[Fault]:
-    """What is wrong with the balances by themselves. A report may leave them out."""
-    for code in _wrong_balances(heading):
+    """What is wrong with the days and the balances by themselves. A report may leave balances
+    out."""
+    for code in (*_wrong_days(heading), *_wrong_balances(heading)):
         yield fault(code, position=heading.position, statement=heading.number)
+
+
+def _wrong_days(heading: Heading) -> Iterator[str]:
+    if heading.from_date and heading.from_date > heading.to_date:
+        yield "dates_reversed"
 
 
 def _wrong_balances(heading: Heading) -> Iterator[str]:
@@ -83,6 +90,8 @@ def of_totals(heading: Heading, stated: Stated, tally: Tally, *, position: int) 
     """What does not add up, told at `position`: where the statement ends."""
     where = {"position": position, "statement": heading.number}
     found = tally.found()
+    if max(tally.credits, tally.debits) > SUM_MAX:
+        yield fault("amount_invalid", **where)
     for name, code in _CODES.items():
         said = getattr(stated, name)
         if said is not None and said != getattr(found, name):

@@ -12,7 +12,7 @@ from django.db.models import F, Q
 from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from networks.ach.models import AchRail, InFile, columns
-from networks.bank_statements.items import LineKind
+from networks.bank_statements.items import CODE_LENGTH_MAX, LineKind
 from reconciliation.states import ACCOUNT_STATES, AccountStatus
 
 DIGEST_LENGTH = 64
@@ -186,8 +186,8 @@ class StatementLine(models.Model):
     kind = models.CharField(
         max_length=8, choices=[(kind.value, kind.value.capitalize()) for kind in LineKind]
     )
-    type_code = models.CharField(max_length=40, blank=True)
-    return_code = models.CharField(max_length=40, blank=True)
+    type_code = models.CharField(max_length=CODE_LENGTH_MAX, blank=True)
+    return_code = models.CharField(max_length=CODE_LENGTH_MAX, blank=True)
     is_reversal = models.BooleanField()
     references = models.JSONField(default=dict, blank=True)
     digest = models.CharField(max_length=DIGEST_LENGTH)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from networks.bank_statements.camt.amounts import Unreadable, money, sign
 from networks.bank_statements.camt.facts import Facts
-from networks.bank_statements.items import REFERENCE_LENGTH_MAX, Detail, References
+from networks.bank_statements.items import CODE_LENGTH_MAX, REFERENCE_LENGTH_MAX, Detail, References
 
 _NOTHING = frozenset(("NOTPROVIDED", "NONREF"))  # what stands for a reference that there is not
 _AMOUNTS = ("Amt", "AmtDtls/TxAmt/Amt")
@@ -20,8 +20,15 @@ def read(facts: Facts, *, entry_sign: int, currency: str) -> Detail:
         references=_references(facts),
         party=_party(facts, "Dbtr" if direction > 0 else "Cdtr"),
         text=" ".join(filter(None, (facts.text("RmtInf/Ustrd"), facts.text("AddtlTxInf")))),
-        return_code=facts.code("RtrInf/Rsn"),
+        return_code=short(facts.code("RtrInf/Rsn")),
     )
+
+
+def short(code: str) -> str:
+    """The code. Raises Unreadable for one that is longer than any."""
+    if len(code) > CODE_LENGTH_MAX:
+        raise Unreadable("code_long")
+    return code
 
 
 def reference(facts: Facts, *ways: str) -> str:

@@ -113,7 +113,7 @@ class Entry:
         return self._facts.text("RvslInd") in _TRUE
 
     def _kind(self, *, is_credit: bool) -> tuple[str, LineKind]:
-        """The bank's code for the entry, and what the entry is by it."""
+        """The bank's code for the entry, and what the entry is by it. Raises Unreadable."""
         facts = self._facts
         domain = facts.text("BkTxCd/Domn/Cd")
         family = facts.text("BkTxCd/Domn/Fmly/Cd")
@@ -128,7 +128,7 @@ class Entry:
         if kind is LineKind.UNKNOWN:
             self._note("type_code_unknown")
         type_code = f"{domain}/{family}/{sub_family}" if domain else own
-        return type_code, self._refined(kind)
+        return details.short(type_code), self._refined(kind)
 
     def _refined(self, kind: LineKind) -> LineKind:
         """What else the entry says, where its code says no more than credit or debit."""

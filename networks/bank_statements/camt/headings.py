@@ -22,6 +22,13 @@ _CLOSING = ("CLBD",)
 _SO_FAR = ("CLBD", "ITBD")
 _BALANCES = frozenset((*_OPENING, *_SO_FAR))
 _DIGITS_MAX = 18
+_ONCE = frozenset(
+    (
+        *("Id", "StmtPgntn", "RptPgntn", "NtfctnPgntn", "ElctrncSeqNb", "LglSeqNb", "CreDtTm"),
+        *("FrToDt", "CpyDplctInd", "Acct", "TxsSummry"),
+    )
+)
+READ = _ONCE | {"Bal"}  # the parts that say something here; all stand before the entries
 _BANK_IDS = ("ClrSysMmbId/MmbId", "BICFI", "BIC", "Othr/Id")  # routing number, BIC, its own
 
 
@@ -38,13 +45,16 @@ class Parts:
         self._created: date | None = None
         self._from: date | None = None
         self._to: date | None = None
-        self._balances: dict[str, int] = {}
-        self._closed: date | None = None
+        self._balances: dict[str, tuple[int, date | None]] = {}  # cents, and of which day
+        self._known: set[str] = set()
         self._stated: dict[str, int] = {}
 
     def take(self, name: str, facts: Facts) -> None:
         """One part, by its name in the message. Those that say nothing here are passed over."""
         try:
+            if name in _ONCE and name in self._known:
+                raise Unreadable("part_misplaced")
+            self._known.add(name)
             self._take(name, facts)
         except Unreadable as unreadable:
             self.codes.append(unreadable.code)
@@ -53,7 +63,10 @@ class Parts:
 
     def heading(self, *, number: int, position: int, form: str, file_id: str) -> Heading | None:
         """The heading, or None where it cannot be used: then `codes` say why."""
-        day = self._closed or self._to or self._created
+        is_statement = self._purpose is Purpose.STATEMENT
+        opening, _ = self._first(_OPENING)
+        closing, closed = self._first(_CLOSING if is_statement else _SO_FAR)
+        day = closed or self._to or self._created
         if not self._id:
             self.codes.append("statement_id_missing")
         if self._account is None:
@@ -62,7 +75,9 @@ class Parts:
             self.codes.append("date_invalid")
         if self.currency != CURRENCY:
             self.codes.append("currency_unsupported")
-        is_statement = self._purpose is Purpose.STATEMENT
+        # The closing balance of the period before is the opening balance of this one.
+        if len({self._balances[code][0] for code in _OPENING if code in self._balances}) > 1:
+            self.codes.append("balance_repeated")
         if not (self._id and self._account and day) or self.currency != CURRENCY:
             return None
         return Heading(
@@ -78,8 +93,8 @@ class Parts:
             legal_sequence=self._numbers.get("LglSeqNb"),
             from_date=self._from,
             to_date=day,
-            opening=self._first(_OPENING),
-            closing=self._first(_CLOSING if is_statement else _SO_FAR),
+            opening=opening,
+            closing=closing,
         )
 
     @property
@@ -114,7 +129,8 @@ class Parts:
             case "ElctrncSeqNb" | "LglSeqNb":
                 self._numbers[name] = _number(facts.text())
             case "StmtPgntn" | "RptPgntn" | "NtfctnPgntn":
-                if facts.text("LastPgInd") in ("false", "0"):
+                is_last = facts.text("LastPgInd") not in ("false", "0")
+                if not is_last or facts.text("PgNb").lstrip("0") not in ("", "1"):
                     raise Unreadable("pages_unsupported")
             case "CpyDplctInd":
                 self.codes.append("copy")
@@ -136,11 +152,9 @@ class Parts:
             return
         found = signed(facts)
         self._require_currency(found)
-        if self._balances.setdefault(code, found.cents) != found.cents:
+        said = found.cents, facts.day("Dt")
+        if self._balances.setdefault(code, said) != said:
             raise Unreadable("balance_repeated")
-        day = facts.day("Dt")
-        if code in _SO_FAR:
-            self._closed = self._closed or day
 
     def _require_currency(self, found: Money) -> None:
         self._currency = self._currency or found.currency
@@ -158,8 +172,10 @@ class Parts:
             if number := facts.text(f"{part}/NbOfNtries"):
                 self._stated[count] = _number(number)
 
-    def _first(self, codes: tuple[str, ...]) -> int | None:
-        return next((self._balances[code] for code in codes if code in self._balances), None)
+    def _first(self, codes: tuple[str, ...]) -> tuple[int | None, date | None]:
+        """Cents and day of the first of these balances that is there."""
+        found = (self._balances[code] for code in codes if code in self._balances)
+        return next(found, (None, None))
 
 
 def _number(text: str) -> int:

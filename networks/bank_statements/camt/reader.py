@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from networks.bank_statements.camt.document import Broken, Document, Moment, Step
 from networks.bank_statements.camt.entries import Entry
-from networks.bank_statements.camt.headings import Parts
+from networks.bank_statements.camt.headings import READ, Parts
 from networks.bank_statements.faults import SENTENCES, fault
 from networks.bank_statements.items import Event, Purpose
 from networks.bank_statements.source import LINES_MAX, Chunks
@@ -79,14 +79,21 @@ class _Statement:
                 self._entry.add_detail(step.facts)
             case Moment.DETAILS if self._entry:
                 self._entry.end_details(step.facts)
-            case Moment.PART if self._entry:
-                yield from self._line(self._entry)
-                self._entry = None
             case Moment.PART:
-                self._parts.take(step.name, step.facts)
+                yield from self._part(step)
             case Moment.END:
                 yield from self._begin()
                 yield from self._open.end(self._parts.stated(), position=self._message.entries)
+
+    def _part(self, step: Step) -> Iterator[Event]:
+        """A whole entry, or a part of the heading, which has to stand before every entry."""
+        if self._entry:
+            yield from self._line(self._entry)
+            self._entry = None
+        elif self._has_begun and step.name in READ:
+            yield self._open.fault("part_misplaced", position=self._message.entries)
+        else:
+            self._parts.take(step.name, step.facts)
 
     def _begin(self) -> Iterator[Event]:
         """The heading, once: before the first entry, or at the end of a statement without any."""
