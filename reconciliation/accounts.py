@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from common import crypto
 from common.database.constraints import violated
@@ -78,8 +78,10 @@ def of_numbers(rail: str, numbers: Iterable[str]) -> dict[str, SettlementAccount
     rows = SettlementAccount.objects.filter(
         rail_id=rail, status=AccountStatus.CURRENT, fingerprint__in=list(names)
     )
-    locked = list(rows.order_by("pk").select_for_update(no_key=True))
-    by_age = sorted(locked, key=lambda row: (row.decided_at, row.pk))
+    _lock(rows)
+    # An account that begins anew meanwhile was put in force under these locks: only a second look
+    # sees it.
+    by_age = sorted(rows.all(), key=lambda row: (row.decided_at, row.pk))
     return {names[row.fingerprint]: row for row in by_age}
 
 
@@ -169,10 +171,15 @@ def _require_after_all(account: SettlementAccount) -> None:
     before = SettlementAccount.objects.filter(
         rail_id=account.rail_id, fingerprint__in=fingerprints(number)
     )
-    ids = [row.pk for row in before.order_by("pk").select_for_update(no_key=True)]
+    ids = _lock(before)
     last = BankStatement.objects.filter(account__in=ids).order_by("-last_day").first()
     if last and last.last_day >= account.opened_on:
         raise AccountRefused(f"Statements up to {last.last_day:%B %-d, %Y} were taken already.")
+
+
+def _lock(rows: QuerySet[SettlementAccount]) -> list[str]:
+    """Row-lock accounts in the order of their ids, which are returned."""
+    return [row.pk for row in rows.order_by("pk").select_for_update(no_key=True)]
 
 
 def _wake(rail: str, now: datetime) -> None:

@@ -12,14 +12,18 @@ from itertools import zip_longest
 from common import audits, crypto
 from common.audits import Finding, Scope
 from networks.ach.inbound import storing
-from networks.ach.models import InFile
-from networks.bank_statements.items import Line
+from networks.bank_statements.items import Heading, Line
 from networks.bank_statements.reading import read
-from reconciliation import judging
+from reconciliation import accounts, judging, taking
 from reconciliation.models import BankStatement
+from reconciliation.surveying import Sums
 
 _COMPARED = 20  # statements whose files one look decrypts and reads
-_LINES_COMPARED = 20_000  # of them together
+_LINES_COMPARED = 20_000  # of them together, by the usual check
+_COLUMNS = (
+    *("position", "digest", "amount", "booked_on", "value_on", "kind", "type_code"),
+    *("return_code", "is_reversal", "references"),
+)
 
 _RECENT = "(%(full)s OR statement.taken_at > %(since)s)"
 _CHAIN = f"""
@@ -83,48 +87,80 @@ WHERE {_RECENT} ORDER BY taken_at DESC, id DESC LIMIT %(most)s
 def check(scope: Scope) -> Iterator[Finding]:
     """Check the chain of every account, sums, that lines are those of the bank's bytes, and that
     every file is read."""
-    values = {**scope.values, "left": list(judging.LEFT), "most": _COMPARED}
+    values = {**scope.values, "left": list(judging.LEFT)}
     yield from audits.found("statement_chain", _CHAIN, values)
     yield from audits.found("statement_sums", _SUMS, values)
     yield from audits.found("statement_forgotten", _FORGOTTEN, values)
-    left = _LINES_COMPARED
-    for row in _newest(values):
-        left -= row.line_count
-        if left < 0:
-            break
+    yield from check_bytes(scope)
+
+
+def check_bytes(scope: Scope, *, lines_max: int = _LINES_COMPARED) -> Iterator[Finding]:
+    """Compare the newest statements with the bytes that the bank sent. The usual check leaves out
+    those after which it would have read more than `lines_max` lines."""
+    read_lines = 0
+    for row in _newest({**scope.values, "most": _COMPARED}):
+        if not scope.full and read_lines + row.line_count > lines_max:
+            continue
+        read_lines += row.line_count
         if problem := _problem(row):
             yield Finding(code="statement_bytes", tenant_id="", subject=row.pk, message=problem)
 
 
 def _newest(values: dict[str, object]) -> list[BankStatement]:
     ids = audits.ids(_NEWEST, values)
-    return list(BankStatement.objects.filter(pk__in=ids).select_related("file").order_by("-pk"))
+    rows = BankStatement.objects.filter(pk__in=ids).select_related("file", "account")
+    return list(rows.order_by("-taken_at", "-pk"))
 
 
 def _problem(row: BankStatement) -> str:
-    """What differs between a statement's lines and the bytes that the bank sent."""
+    """What differs between a statement and the bytes that the bank sent."""
+    said = _Said(row)
+    kept = row.lines.order_by("position").values_list(*_COLUMNS).iterator()
     try:
-        said = list(_said(row.file, row.number))
+        for of_bank, ours in zip_longest(said.lines(), kept):
+            if of_bank != ours:
+                place = (ours or of_bank)[0]
+                return f"its line {place} is not what the bank sent"
     except crypto.Undecryptable:
         return "a piece of its file does not open"
-    columns = ("position", "digest", "amount", "booked_on", "value_on", "kind", "type_code")
-    kept = row.lines.order_by("position").values_list(*columns)
-    for of_bank, ours in zip_longest(said, kept.iterator()):
-        if of_bank != ours:
-            place = (ours or of_bank)[0]
-            return f"its line {place} is not what the bank sent"
-    return ""
+    return "" if said.is_the_same() else "its account, days or balances are not what the bank sent"
 
 
-def _said(file: InFile, number: int) -> Iterator[tuple[object, ...]]:
-    for event in read(storing.Reader(file)):
-        if isinstance(event, Line) and event.statement == number:
-            yield (
-                event.position,
-                event.id,
-                event.amount,
-                event.booked_date,
-                event.value_date,
-                event.kind.value,
-                event.type_code,
-            )
+class _Said:
+    """What the file of a statement says of it."""
+
+    def __init__(self, row: BankStatement) -> None:
+        self._row = row
+        self._sums: Sums | None = None
+
+    def lines(self) -> Iterator[tuple[object, ...]]:
+        """Its lines as `_COLUMNS` keep them. Raises common.crypto.Undecryptable."""
+        for event in read(storing.Reader(self._row.file)):
+            if isinstance(event, Heading) and event.number == self._row.number:
+                self._sums = Sums(event)
+            elif isinstance(event, Line) and self._sums and event.statement == self._row.number:
+                self._sums.add(event)
+                yield _columns(event)
+
+    def is_the_same(self) -> bool:
+        """Whether account, days, balances and lines are those of the row, once all are read."""
+        if self._sums is None:
+            return False
+        number = self._sums.heading.account.number
+        is_ours = self._row.account.fingerprint in accounts.fingerprints(number)
+        return is_ours and taking.said_by(self._sums) == taking.known(self._row)
+
+
+def _columns(line: Line) -> tuple[object, ...]:
+    return (
+        line.position,
+        line.id,
+        line.amount,
+        line.booked_date,
+        line.value_date,
+        line.kind.value,
+        line.type_code,
+        line.return_code,
+        line.is_reversal,
+        taking.references(line),
+    )

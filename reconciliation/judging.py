@@ -20,6 +20,8 @@ ASIDE = MappingProxyType(
         "no_statement": "The file has no statement: ask the bank what it is.",
         "account_unknown": "An account is none of ours at this rail: check whose file it is, or"
         " have the account put in force.",
+        "day_not_begun": "It closes a day that has not begun: check which file it is, and ask the"
+        " bank whether it sent it.",
         GAP: "A banking day before it has no statement. It is taken by itself once the missing one"
         " is here: ask the bank for it.",
         "statement_overlaps": "It covers a day that another statement covers, and says something"
@@ -52,13 +54,14 @@ class Said(NamedTuple):
 class Standing(NamedTuple):
     """Up to which day an account is proven, and how many cents lay there at its end.
 
-    `first_day` is the account's own first one. `known` is what the statement of the day says that
-    a new one closes, if there is one.
+    `today` is the Eastern day. `first_day` is the account's own first one. `known` is what the
+    statement of the day says that a new one closes, if there is one.
     """
 
     day: date
     balance: int
     first_day: date
+    today: date
     known: Said | None
 
 
@@ -66,6 +69,8 @@ def verdict(said: Said, standing: Standing) -> str:
     """A code of `ASIDE` or `LEFT`; empty if the statement comes next."""
     if said.last_day < standing.first_day:
         return "before_the_first"
+    if said.last_day > standing.today:
+        return "day_not_begun"
     if said == standing.known:
         return "statement_known"
     if said.first_day <= standing.day:

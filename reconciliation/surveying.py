@@ -37,19 +37,21 @@ class Sums:
 
 @dataclass
 class Survey:
-    """The statements of a file by their numbers, and what is wrong: the first faults, as
-    `InFile.faults` keeps them. A file that is `set_aside` is not used at all."""
+    """The statements of a file by their numbers, and what is wrong: the first faults and the first
+    one of each code, as `InFile.faults` keeps them. A file that is `set_aside` is not used at
+    all."""
 
     statements: dict[int, Sums] = field(default_factory=dict)
     faults: list[dict[str, Any]] = field(default_factory=list)
     set_aside: bool = False
+    _codes: set[str] = field(default_factory=set)
 
     def add(self, fault: Fault) -> None:
-        """Keep a fault. The first one that sets the file aside is always kept."""
-        is_first_grave = fault.scope is not Scope.NOTE and not self.set_aside
-        if len(self.faults) < FAULTS_KEPT or is_first_grave:
+        """Keep a fault. The first one of a code is always kept: by it others find the file."""
+        if len(self.faults) < FAULTS_KEPT or fault.code not in self._codes:
             self.faults.append(as_json(fault))
-        self.set_aside |= is_first_grave
+        self._codes.add(fault.code)
+        self.set_aside |= fault.scope is not Scope.NOTE
 
 
 def survey(events: Iterable[Event]) -> Survey:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import date, datetime
 from itertools import islice
 
 import structlog
 from django.db import transaction
 
-from common import crypto
+from common import crypto, days
 from networks.ach import long_work
 from networks.ach.inbound import storing
 from networks.ach.models import InFile
@@ -120,8 +120,9 @@ class _Chain:
             return None
         if account.pk not in self._last:
             self._last[account.pk] = account.statements.order_by("-last_day").first()
-        last, said = self._last[account.pk], _said(sums)
-        if code := judging.verdict(said, _standing(account, last, said)):
+        last, said = self._last[account.pk], said_by(sums)
+        standing = _standing(account, last, said, days.day_of(now))
+        if code := judging.verdict(said, standing):
             found.add(_fault(code, heading))
             return None
         row = _row(file, account, last, sums, now)
@@ -129,20 +130,23 @@ class _Chain:
         return row
 
 
-def _standing(account: SettlementAccount, last: BankStatement | None, said: Said) -> Standing:
+def _standing(
+    account: SettlementAccount, last: BankStatement | None, said: Said, today: date
+) -> Standing:
     if last is None:
         before = account.opened_on - judging.ONE_DAY
-        return Standing(before, account.opening, account.opened_on, None)
+        return Standing(before, account.opening, account.opened_on, today, None)
     # Of a file with two statements of one day the first one is not in the database yet.
     same = account.statements.filter(last_day=said.last_day).first() or last
-    return Standing(last.last_day, last.closing, account.opened_on, _known(same))
+    return Standing(last.last_day, last.closing, account.opened_on, today, known(same))
 
 
-def _known(row: BankStatement) -> Said:
+def known(row: BankStatement) -> Said:
+    """What a statement that was taken says."""
     return Said(row.first_day, row.last_day, row.opening, row.closing, row.lines_digest)
 
 
-def _said(sums: Sums) -> Said:
+def said_by(sums: Sums) -> Said:
     """What a final statement says. It has both balances, or it would have a fault."""
     heading = sums.heading
     if heading.opening is None or heading.closing is None:
@@ -168,7 +172,7 @@ def _row(
         debits=sums.debits,
         line_count=sums.count,
         taken_at=now,
-        **_said(sums)._asdict(),
+        **said_by(sums)._asdict(),
     )
 
 
@@ -196,7 +200,7 @@ def _line(statement: BankStatement, line: Line, now: datetime) -> StatementLine:
         type_code=line.type_code,
         return_code=line.return_code,
         is_reversal=line.is_reversal,
-        references=dict(_given(asdict(line.references))),
+        references=references(line),
         digest=line.id,
         taken_at=now,
     )
@@ -208,6 +212,11 @@ def _line(statement: BankStatement, line: Line, now: datetime) -> StatementLine:
     if given := dict(_given(said)):
         row.said_token = crypto.encrypt(json.dumps(given), context=row.encryption_context)
     return row
+
+
+def references(line: Line) -> dict[str, object]:
+    """As a row keeps them."""
+    return dict(_given(asdict(line.references)))
 
 
 def _given(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:

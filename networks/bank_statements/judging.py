@@ -91,7 +91,7 @@ def of_totals(heading: Heading, stated: Stated, tally: Tally, *, position: int) 
     where = {"position": position, "statement": heading.number}
     found = tally.found()
     if max(tally.credits, tally.debits) > SUM_MAX:
-        yield fault("amount_invalid", **where)
+        yield fault("amount_invalid", position=position, statement=heading.number)
     for name, code in _CODES.items():
         said = getattr(stated, name)
         if said is not None and said != getattr(found, name):

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from functools import partial
 
 import pytest
+from django.db import connection, transaction
 
 from networks.ach.models import InFile
-from reconciliation import reading, taking
-from reconciliation.models import BankStatement, StatementLine
+from reconciliation import accounts, reading, taking
+from reconciliation.models import BankStatement, StatementFormat, StatementLine
 from tests.networks.ach.inbound.builders import make_rail
-from tests.races.together import rounds, together
+from tests.races.together import rounds, together, wait_for_a_lock
 from tests.reconciliation.statements import (
     MONDAY,
     NOW,
+    NUMBER,
     OPENING,
     TUESDAY,
     WEDNESDAY,
@@ -79,3 +83,38 @@ def test_a_statement_is_not_forgotten_by_whoever_sees_no_account_yet(round_):
     reading.read_due(now=NOW)
 
     assert days() == [MONDAY]
+
+
+def test_an_account_that_begins_anew_gets_the_statement_that_waited_for_it():
+    """The old one would have it otherwise, and the new one's first day would never come."""
+    old = in_force()
+    file = store(bai2_of(MONDAY, 1, opening=OPENING + 7))
+
+    def read():
+        try:
+            taking.take(file, now=NOW)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            new = begun_anew(old)
+            file.refresh_from_db()
+            reader = pool.submit(read)
+            wait_for_a_lock()
+        reader.result()
+
+    assert InFile.objects.get(pk=file.pk).status == "applied"
+    assert BankStatement.objects.get().account == new
+
+
+def begun_anew(old):
+    opening = accounts.Opening(
+        rail=old.rail_id,
+        number=NUMBER,
+        format=StatementFormat.BAI2,
+        opened_on=MONDAY,
+        cents=OPENING + 7,
+    )
+    later = NOW + timedelta(seconds=1)
+    return accounts.put_in_force(opening, reason="It was more", by="ops", now=later)

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 
 from common import crypto
+from common.days import start_of
 from networks.ach.inbound import deciding
 from networks.ach.models import InFile
 from reconciliation import reading
@@ -27,6 +28,7 @@ from tests.reconciliation.statements import (
     take,
 )
 
+NEXT_BUSINESS_DAY = date(2026, 11, 30)  # NOW is the Saturday before
 pytestmark = pytest.mark.django_db
 
 
@@ -178,6 +180,25 @@ def _with_trailer(content):
     records = [record for record in content.split(b"\n") if record and record[:2] != b"99"]
     total = sum(int(record.split(b",")[1]) for record in records if record[:2] == b"98")
     return b"\n".join([*records, b"99,%d,2,%d/" % (total, len(records) + 1), b""])
+
+
+class TestTheFuture:
+    """A day that has not begun has no final statement."""
+
+    def test_is_set_aside(self, rail):
+        in_force(opened_on=NEXT_BUSINESS_DAY)
+        file = take(bai2_of(NEXT_BUSINESS_DAY, 5_000))
+
+        assert (file.status, codes(file)) == ("review", ["day_not_begun"])
+        assert nothing_written()
+
+    def test_begins_at_midnight_in_new_york(self, rail):
+        in_force(opened_on=NEXT_BUSINESS_DAY)
+        file = store(bai2_of(NEXT_BUSINESS_DAY, 5_000))
+
+        reading.read_due(now=start_of(NEXT_BUSINESS_DAY))
+
+        assert InFile.objects.get(pk=file.pk).status == "applied"
 
 
 class TestWhatChangesNothing:

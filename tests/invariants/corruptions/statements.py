@@ -46,8 +46,8 @@ STATEMENTS = [
     ),
     Damage(
         "90f a reference of a line",
-        SEAL,
-        "seal_rows",
+        USUAL,
+        "statement_bytes",
         f"UPDATE reconciliation_statementline SET \"references\" = '{{{{}}}}' {_LINE}",
     ),
     Damage(
@@ -77,8 +77,8 @@ STATEMENTS = [
     ),
     Damage(
         "91e the day of a bank statement",
-        SEAL,
-        "seal_rows",
+        USUAL,
+        "statement_bytes",
         "UPDATE reconciliation_bankstatement SET last_day = last_day + 1 WHERE id = '{st2}'",
     ),
     Damage(
