@@ -38,6 +38,7 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "apply what the networks report": every(1, "funding.process_network_events"),
     "keep what the networks say about nothing we sent": every(60, "networks.collect_unmatched"),
     "take back what suspended tenants have waiting": every(15, "transfers.withdraw_suspended"),
+    "credit what dishonored returns brought back": every(60, "transfers.count_dishonored"),
     "hand payments to the networks": every(5, "payments.submit_due"),
     "apply what the networks report on payments": every(1, "payments.process_network_events"),
     "run payments that wait for money": every(10, "payments.run_waiting"),

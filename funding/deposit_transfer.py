@@ -98,6 +98,7 @@ class DepositTransfer(Transfer[DepositEntry]):
     methods = METHODS
     rules = RULES
     hides_amounts = True
+    books_dishonors = False  # cents of ours: whoever explains the bank's line does so by hand
 
     # --- It is due, and is handed to its network
 

@@ -25,6 +25,8 @@ OPENING_OF_BUSINESS = time(8, 30)
 # call a debit unauthorized for 60 calendar days.
 RETURN_WINDOW_BANKING_DAYS = 2
 UNAUTHORIZED_WINDOW_CALENDAR_DAYS = 60
+# A bank may contest that its return was dishonored, or correct the return.
+CONTEST_BANKING_DAYS = 2
 
 MONDAY, THURSDAY, SATURDAY, SUNDAY = 0, 3, 5, 6
 ONE_DAY = timedelta(days=1)
@@ -110,6 +112,12 @@ def return_due_date(settled: date) -> date:
 def unauthorized_return_due_date(settled: date) -> date:
     """The date by whose opening of business a consumer's "not authorized" return has arrived."""
     return next_banking_day(settled + timedelta(days=UNAUTHORIZED_WINDOW_CALENDAR_DAYS))
+
+
+def contest_due_date(dishonored: date) -> date:
+    """The last day on which the dishonor of a return that settled on `dishonored` may be contested
+    or the return be corrected."""
+    return add_banking_days(dishonored, CONTEST_BANKING_DAYS)
 
 
 def opening_of_business(day: date) -> datetime:

@@ -6,7 +6,7 @@ Nothing here trusts what the product says about itself if somebody outside knows
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from django.db.models import Model
@@ -14,7 +14,9 @@ from django.db.models import Model
 from balance import invariants
 from balance.models import Adjustment, Balance, BalanceTransaction
 from common.clock import utc_now
+from common.days import day_of
 from funding.models import DepositEntry, FundingTransaction
+from networks import calendar
 from networks.base import EventKind, NetworkEvent
 from payments.models import Payment
 from simulation import besides, promises
@@ -159,8 +161,21 @@ def _net(world: World, entry: Entry) -> int:
     """How many cents the bank moved into (or out of) the balance, by its own record."""
     kinds = entry.kinds(by=world.time.now)
     is_there = K.FINAL in kinds and K.RETURNED not in kinds
-    sign = 1 if entry.instruction.id.startswith("ftx_") else -1
+    is_in = entry.instruction.id.startswith("ftx_")
+    is_there = is_there or _is_there_again(world, entry, kinds, is_in=is_in)
+    sign = 1 if is_in else -1
     return sign * entry.instruction.amount if is_there else 0
+
+
+def _is_there_again(world: World, entry: Entry, kinds: Collection[K], *, is_in: bool) -> bool:
+    """Whether our bank did not accept its return, and the balance has that: of money in, once the
+    other bank may not contest it any more."""
+    if not {K.RETURNED, K.RETURN_DISHONORED} <= set(kinds) or K.RETURN_CONTESTED in kinds:
+        return False
+    said = next(m.event for m in entry.messages if m.event.kind is K.RETURN_DISHONORED)
+    last_day = calendar.contest_due_date(day_of(said.occurred_at))
+    over = calendar.opening_of_business(calendar.next_banking_day(last_day))
+    return not is_in or over <= world.time.now
 
 
 def _unknown_adjustments(tenant_id: str, world: World) -> Iterator[Finding]:

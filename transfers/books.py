@@ -11,6 +11,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from balance.kinds import PostingType
 from balance.operator.accounts import OperatorAccount, Step, steps_on
 from balance.operator.posting import Booking
 
@@ -74,6 +75,49 @@ DEPOSIT_DEBIT = Way(
     returned=(Step.VERIFICATION_PAID,),
     returned_late=(Step.VERIFICATION_PAID,),
 )
+
+
+class Dishonored(NamedTuple):
+    """What our bank's refusal of a return does to one direction: the steps at the bank, and those
+    with the tenant's postings that belong to them, each with the words of its line."""
+
+    dishonored: Step
+    counted: Step
+    counts: PostingType
+    says_counted: str
+    contested: Step
+    undone: Step
+    undoes: PostingType
+    says_undone: str
+    is_safe_at_once: bool  # whether the tenant's balance follows before the contest time is over
+
+
+# Money in may leave again until the contest time is over, so it is nobody's to spend before. Money
+# out has left by the dishonor, so the tenant cannot keep what the return gave back.
+DISHONORED = {
+    "in": Dishonored(
+        dishonored=Step.IN_DISHONORED,
+        counted=Step.IN_CREDITED_AGAIN,
+        counts=PostingType.CREDIT,
+        says_counted="The return of {} was not accepted: its money came again",
+        contested=Step.IN_CONTESTED,
+        undone=Step.IN_CHARGED_AGAIN,
+        undoes=PostingType.DEBIT,
+        says_undone="The return of {} stands after all: its money left again",
+        is_safe_at_once=False,
+    ),
+    "out": Dishonored(
+        dishonored=Step.OUT_DISHONORED,
+        counted=Step.OUT_CHARGED_AGAIN,
+        counts=PostingType.DEBIT,
+        says_counted="The return of {} was not accepted: its money left again",
+        contested=Step.OUT_CONTESTED,
+        undone=Step.OUT_GIVEN_BACK_AGAIN,
+        undoes=PostingType.CREDIT,
+        says_undone="The return of {} stands after all: its money came back again",
+        is_safe_at_once=True,
+    ),
+}
 
 
 def bookings(

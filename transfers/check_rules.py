@@ -100,6 +100,60 @@ WHERE transfer.id = ANY(%(ids)s) AND (
     coalesce(booked.steps, ARRAY[]::text[]) <> ({books})::text[] OR booked.fits IS FALSE)
 """)
 
+# A dishonored return is that of a returned transfer, as the messages say, and its postings and the
+# operator's lines are those of what became of it. `first` and `second` are those messages.
+DISHONORED = SQL("""
+SELECT dishonor.tenant_id, dishonor.id, 'of ' || dishonor.subject_id || CASE
+    WHEN NOT said.fits THEN ', which its messages or the transfer do not say'
+    ELSE ' with postings ' || coalesce(posted.types::text, 'none') || ' and the operator''s lines '
+        || coalesce(booked.steps::text, 'none') END
+FROM network_inbox_returndishonor AS dishonor
+LEFT JOIN {table} AS transfer ON transfer.id = dishonor.subject_id
+LEFT JOIN network_inbox_inboundevent AS first ON first.id = dishonor.dishonored_id
+LEFT JOIN network_inbox_inboundevent AS second ON second.id = dishonor.contested_id
+CROSS JOIN LATERAL (SELECT
+    transfer.returned IS TRUE
+    AND ROW(transfer.tenant_id, transfer.network, transfer.amount)
+        IS NOT DISTINCT FROM ROW(dishonor.tenant_id, dishonor.network, dishonor.amount)
+    AND dishonor.direction = {direction}
+    AND (first.id IS NULL OR (first.instruction_id, first.kind, first.outcome, first.amount)
+        = (dishonor.subject_id COLLATE "default", 'return_dishonored', 'applied', dishonor.amount))
+    AND (second.id IS NULL OR (second.instruction_id, second.kind, second.outcome, second.amount)
+        = (dishonor.subject_id COLLATE "default", 'return_contested', 'applied', dishonor.amount))
+    AS fits) AS said
+LEFT JOIN LATERAL (
+    SELECT array_agg(type::text ORDER BY sequence) AS types,
+        bool_and(amount = dishonor.amount) AS fits
+    FROM balance_transaction
+    WHERE tenant_id = dishonor.tenant_id AND source_type = 'return_dishonor'
+        AND source_id = dishonor.id
+) AS posted ON true
+LEFT JOIN LATERAL (
+    SELECT array_agg(step::text ORDER BY step COLLATE "C") AS steps,
+        bool_and((line.amount, line.rail, line.tenant_id)
+            IS NOT DISTINCT FROM (dishonor.amount, dishonor.network, dishonor.tenant_id)) AS fits
+    FROM balance_operator_line AS line
+    WHERE line.source_id = dishonor.id AND line.source_type = 'return_dishonor'
+) AS booked ON true
+WHERE starts_with(dishonor.subject_id, {id_prefix})
+    AND (%(full)s OR dishonor.changed_at > %(since)s)
+    AND (%(tenant_ids)s::text[] IS NULL OR dishonor.tenant_id = ANY(%(tenant_ids)s))
+    AND (NOT said.fits OR posted.fits IS FALSE OR booked.fits IS FALSE
+        OR coalesce(posted.types, ARRAY[]::text[]) <> CASE
+            WHEN dishonor.counted_at IS NULL THEN ARRAY[]::text[]
+            WHEN dishonor.contested_id IS NULL THEN ARRAY[{counts}]
+            ELSE ARRAY[{counts}, {undoes}] END
+        OR coalesce(booked.steps, ARRAY[]::text[]) <> ARRAY(
+            SELECT step FROM unnest(
+                ARRAY[{dishonored}, {counted}, {contested}, {undone}],
+                ARRAY[dishonor.dishonored_id IS NOT NULL,
+                    dishonor.counted_at IS NOT NULL,
+                    dishonor.dishonored_id IS NOT NULL AND dishonor.contested_id IS NOT NULL,
+                    dishonor.counted_at IS NOT NULL AND dishonor.contested_id IS NOT NULL]
+            ) AS wanted (step, is_there)
+            WHERE is_there ORDER BY step COLLATE "C"))
+""")
+
 # The history has no gaps, each step is a move of the machine, and the last one leads to the status
 # of the row.
 HISTORY = SQL("""

@@ -19,9 +19,11 @@ from common import audits
 from common.audits import NEVER, Finding, Scope, Slices
 from common.state import StateTable
 from transfers import check_rules as rules
+from transfers.books import DISHONORED
 
 # A sweep is never this late.
 _SOON = "interval '10 minutes'"
+_OF_DISHONORS = ("dishonored", "counted", "contested", "undone", "counts", "undoes")
 
 
 def never_due(*, table: str, open_statuses: Iterable[str], stopped_by: str) -> str:
@@ -72,11 +74,13 @@ class TransferChecks:
     events: LiteralString
 
     def check(self, scope: Scope) -> Iterator[Finding]:
-        """Judge all rows in scope by the rules about sums and queues. Only reads."""
+        """Judge all rows in scope by the rules about sums, queues and dishonored returns. Only
+        reads."""
         for code, rule in {
             self.total: rules.TOTAL,
             "never_due": rules.NEVER_DUE,
             "vanished": rules.VANISHED,
+            "dishonored": rules.DISHONORED,
         }.items():
             yield from audits.found(f"{self.name}_{code}", self.text(rule), scope.values)
 
@@ -114,6 +118,7 @@ class TransferChecks:
 
     def text(self, rule: SQL) -> str:
         """The SQL of a rule for this direction."""
+        dishonored = DISHONORED[self.direction]
         names: dict[str, Composable] = {
             name: Identifier(getattr(self, name))
             for name in ("table", "history", "foreign_key", "accounts", "account_key", "outbox")
@@ -134,6 +139,7 @@ class TransferChecks:
             postings=SQL(self.postings),
             books=SQL(self.books),
             events=SQL(self.events),
+            **{name: Literal(str(getattr(dishonored, name))) for name in _OF_DISHONORS},
         ).as_string()
 
     def _recent(self, scope: Scope) -> list[str]:

@@ -35,7 +35,7 @@ from tenants import actors
 from tenants.actors import Actor
 from tenants.models import TenantStatus
 from tenants.switches import SwitchKind, submittable
-from transfers import routes
+from transfers import dishonors, routes
 from transfers.accounts import AccountData, StoredAccount
 from transfers.books import Happened
 from transfers.corrections import AccountBook
@@ -151,6 +151,7 @@ class Transfer(MessageHandler[Row]):
     stopped_by: ClassVar[SwitchKind]  # the switch of operators that keeps it
     account_field: ClassVar[str]  # the column of the tenant's or the recipient's bank account
     accounts: ClassVar[AccountBook[Any]]
+    books_dishonors: ClassVar[bool] = True  # whether what our bank does not accept moves money here
     expected_field: ClassVar[str] = ""  # the column of the day that the tenant is promised
     # A rejection or a return also ends accounts, whose rows are locked before any balance.
     in_sets = frozenset(
@@ -243,7 +244,8 @@ class Transfer(MessageHandler[Row]):
         return {row.pk: cast("Row", row) for row in free}
 
     def note(self, effects: Sequence[Effect], now: datetime) -> None:
-        """The day on which money moved between the banks, or will, and the trace numbers."""
+        """The day on which money moved between the banks, or will, the trace numbers, and the money
+        of returns that our bank did not accept."""
         settled = [each for each in effects if each.event.says == EventKind.SETTLED]
         ledger.book(
             [
@@ -264,6 +266,9 @@ class Transfer(MessageHandler[Row]):
         for (column, day), row_ids in by_columns.items():
             rows: Any = self.model._default_manager.filter(one_of("pk", row_ids))
             rows.update(**{column: day, "updated_at": now})
+        for row, _, event in effects:
+            if event.says in dishonors.KINDS and self.books_dishonors:
+                dishonors.hear(row, event, direction=self.direction, now=now)
 
     def _days(self, event: InboundEvent) -> Mapping[str, date | None]:
         """The columns in which a message without a move is written down."""

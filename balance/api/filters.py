@@ -19,7 +19,7 @@ FILTER_PARAMETERS = [
         "type", str, enum=PostingType.values, many=True, description="May be given several times."
     ),
     OpenApiParameter(
-        "sourceId", FILTER_TEXT, description="The funding transaction, payment or adjustment."
+        "sourceId", FILTER_TEXT, description="What caused it: the id of `sourceType`."
     ),
     OpenApiParameter("createdAfter", datetime, description="Exclusive."),
     OpenApiParameter("createdBefore", datetime, description="Exclusive."),

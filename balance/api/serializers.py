@@ -37,7 +37,9 @@ class BalanceTransactionOut(serializers.Serializer[Any]):
     availableDelta = serializers.IntegerField()
     lockedDelta = serializers.IntegerField()
     balanceAfter = BalanceAfterOut()
-    sourceType = serializers.ChoiceField(choices=["funding_transaction", "payment", "adjustment"])
+    sourceType = serializers.ChoiceField(
+        choices=["funding_transaction", "payment", "adjustment", "return_dishonor"]
+    )
     sourceId = serializers.CharField()
     description = serializers.CharField()
     createdAt = serializers.DateTimeField()

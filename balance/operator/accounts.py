@@ -35,12 +35,20 @@ class Step(models.TextChoices):
     IN_RETURNED = "in_returned", "Money in, returned"  # before it was final
     IN_RETURNED_LATE = "in_returned_late", "Money in, returned late"  # the bank takes it from us
     IN_CHARGED = "in_charged", "Money in, charged back"  # and the tenant pays it
+    IN_DISHONORED = "in_dishonored", "Money in, return dishonored"  # the bank has to give it again
+    IN_CREDITED_AGAIN = "in_credited_again", "Money in, credited again"  # to the tenant
+    IN_CONTESTED = "in_contested", "Money in, dishonor contested"  # the bank takes it once more
+    IN_CHARGED_AGAIN = "in_charged_again", "Money in, charged back again"
 
     OUT_SETTLED = "out_settled", "Money out, settled"
     OUT_FINAL = "out_final", "Money out, final"
     OUT_RETURNED = "out_returned", "Money out, returned"
     OUT_RETURNED_LATE = "out_returned_late", "Money out, returned late"
     OUT_GIVEN_BACK = "out_given_back", "Money out, given back"  # the tenant has it again
+    OUT_DISHONORED = "out_dishonored", "Money out, return dishonored"  # it leaves us once more
+    OUT_CHARGED_AGAIN = "out_charged_again", "Money out, charged again"  # to the tenant
+    OUT_CONTESTED = "out_contested", "Money out, dishonor contested"  # the bank sends it back again
+    OUT_GIVEN_BACK_AGAIN = "out_given_back_again", "Money out, given back again"
 
     VERIFICATION_PAID = "verification_paid", "Verification, paid"
     VERIFICATION_COLLECTED = "verification_collected", "Verification, collected"
@@ -79,11 +87,19 @@ PAIRS = {
     S.IN_RETURNED: Pair(A.DEBITS_IN_TRANSIT, A.SETTLEMENT),
     S.IN_RETURNED_LATE: Pair(A.RETURNS_RECEIVABLE, A.SETTLEMENT),
     S.IN_CHARGED: Pair(A.BANK_CLEARING, A.RETURNS_RECEIVABLE),
+    S.IN_DISHONORED: Pair(A.SETTLEMENT, A.RETURNS_RECEIVABLE),
+    S.IN_CREDITED_AGAIN: Pair(A.RETURNS_RECEIVABLE, A.BANK_CLEARING),
+    S.IN_CONTESTED: Pair(A.RETURNS_RECEIVABLE, A.SETTLEMENT),
+    S.IN_CHARGED_AGAIN: Pair(A.BANK_CLEARING, A.RETURNS_RECEIVABLE),
     S.OUT_SETTLED: Pair(A.CREDITS_IN_TRANSIT, A.SETTLEMENT),
     S.OUT_FINAL: Pair(A.BANK_CLEARING, A.CREDITS_IN_TRANSIT),
     S.OUT_RETURNED: Pair(A.SETTLEMENT, A.CREDITS_IN_TRANSIT),
     S.OUT_RETURNED_LATE: Pair(A.SETTLEMENT, A.CREDITS_IN_TRANSIT),
     S.OUT_GIVEN_BACK: Pair(A.CREDITS_IN_TRANSIT, A.BANK_CLEARING),
+    S.OUT_DISHONORED: Pair(A.RETURNS_RECEIVABLE, A.SETTLEMENT),
+    S.OUT_CHARGED_AGAIN: Pair(A.BANK_CLEARING, A.RETURNS_RECEIVABLE),
+    S.OUT_CONTESTED: Pair(A.SETTLEMENT, A.RETURNS_RECEIVABLE),
+    S.OUT_GIVEN_BACK_AGAIN: Pair(A.RETURNS_RECEIVABLE, A.BANK_CLEARING),
     S.VERIFICATION_PAID: Pair(A.VERIFICATION_COST, A.SETTLEMENT),
     S.VERIFICATION_COLLECTED: Pair(A.SETTLEMENT, A.VERIFICATION_COST),
     S.ADJUSTED_UP: Pair(A.SUSPENSE, A.BANK_CLEARING),

@@ -200,6 +200,8 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
     "desk.searched": "Searched all tenants for {kind}",
     "balance.credit": "Credited {amount}: {reason}",
     "balance.debit": "Debited {amount}: {reason}",
+    "return_dishonor.counted": "Posted a {type} of {amount}: a return was not accepted",
+    "return_dishonor.contested": "Posted a {type} of {amount}: a return stands after all",
     "recipient.renamed": ("Renamed the recipient {account} to {name}", "Renamed a recipient"),
 }
 # Actions that no tenant may read.

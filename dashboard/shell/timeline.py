@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from types import MappingProxyType
 
-from common import brand
+from common import brand, days
 from funding.models import FundingTransaction
 from networks import return_codes
 from networks.base import EventKind
 from networks.return_codes import ReturnCode
 from payments.models import Payment
 from tenants.models import ActorType
-from transfers import corrections
+from transfers import corrections, dishonors
 from transfers.inbox import telling
 from transfers.inbox.models import InboundEvent
 
@@ -33,14 +33,19 @@ _NOTES = MappingProxyType(
         ),
         EventKind.RETURN_DISHONORED: (
             "Our bank does not accept the return",
-            "The banks settle this between them. Your balance stays as it is until we know more.",
+            "The banks settle this between them.",
         ),
         EventKind.RETURN_CONTESTED: (
             "The other bank stands by its return",
-            "The return is final. Your balance stays as it is.",
+            "The return is final.",
         ),
     }
 )
+
+_NOT_ACCEPTED = _NOTES[EventKind.RETURN_DISHONORED][0]
+# What a dishonored return did to the balance, by the direction of its transfer.
+_COUNTED = {"in": "Its money was credited to your balance", "out": "Your balance was debited again"}
+_UNDONE = {"in": "Your balance was debited again", "out": "Its money was credited to your balance"}
 
 
 @dataclass(frozen=True)
@@ -78,10 +83,28 @@ def who(kind: str, actor_id: str, names: Mapping[str, str]) -> str:
 def with_bank_notes(
     steps: Sequence[Step], row: FundingTransaction | Payment, expected_on: Callable[[date], date]
 ) -> list[Step]:
-    """The steps of a transfer, and between them what banks said that moved no money. `expected_on`:
-    when money has arrived for good that settles on a day. One query."""
+    """The steps of a transfer, and between them what banks said without moving it. `expected_on`:
+    when money has arrived for good that settles on a day. One query, and one more where our bank
+    did not accept a return."""
     notes = [_note(event, expected_on) for event in telling.besides(row.pk)]
-    return sorted([*steps, *notes], key=lambda step: step.at)
+    is_disputed = any(note.what == _NOT_ACCEPTED for note in notes)
+    moved = _money_of_dishonors(row.pk) if is_disputed else []
+    return sorted([*steps, *notes, *moved], key=lambda step: step.at)
+
+
+def _money_of_dishonors(row_id: str) -> list[Step]:
+    """What became of the money of returns that our bank did not accept."""
+    steps = []
+    for found in dishonors.of_transfer(row_id):
+        if found.due_at is not None and found.dishonored is not None:
+            what = f"Its money is credited after {days.when(found.due_at)}"
+            why = "Until then the other bank may contest that its return was not accepted."
+            steps.append(Step(what, brand.name(), why, found.changed_at))
+        if found.counted_at is not None:
+            steps.append(Step(_COUNTED[found.direction], brand.name(), "", found.counted_at))
+        if found.counted_at is not None and found.contested is not None:
+            steps.append(Step(_UNDONE[found.direction], brand.name(), "", found.changed_at))
+    return steps
 
 
 def _note(event: InboundEvent, expected_on: Callable[[date], date]) -> Step:

@@ -23,8 +23,10 @@ from funding.models import (
 from funding.services import auto_funding, retries, topups
 from funding.services import consents as link_consents
 from funding.services.lifecycle import TopUp
+from funding.transfer import FUNDING
 from networks.ach.models import Originator, RailLine
 from networks.ach.terms import Cutoff
+from networks.base import EventKind
 from payments.models import Payment, PaymentConfirmation
 from payments.services import approval_settings
 from seals.models import AuditStream
@@ -50,8 +52,10 @@ from tests.database import owner
 from tests.funding.agreeing import agreement, revoke
 from tests.funding.builders import top_up
 from tests.networks.ach.builders import RAIL, make_originator, make_rail, take_some
+from tests.networks.scripted import ScriptedNetwork, message
 from tests.payments.builders import fund
 from tests.seals.audit_lines import make_old
+from transfers.inbox import arrivals, messages
 from webhooks.dispatcher import runs
 from webhooks.models import WebhookDelivery
 
@@ -275,11 +279,25 @@ def bank_statement(_world: World) -> None:
     banks.statement()
 
 
+def dishonored(world: World) -> None:
+    """A returned funding whose return our bank did not accept, weeks ago."""
+    returning = make_source(world.tenant, account_number="10001", now=utc_now())
+    row = top_up(world.tenant, source=returning, now=utc_now())
+    World.finish_all()
+    long_ago = (utc_now() - timedelta(days=30)).date()
+    said = message(
+        row, EventKind.RETURN_DISHONORED, id=f"nev-{row.pk}"[:64], settlement_date=long_ago
+    )
+    arrivals.collect(network=ScriptedNetwork(said), id_prefix="ftx_", now=utc_now())
+    messages.apply_new(FUNDING, now=utc_now())
+
+
 BEGINNINGS: dict[str, Callable[[World], None]] = {
     "funding.submit_due": submit_funding,
     "funding.process_network_events": funding_events,
     "networks.collect_unmatched": funding_events,
     "transfers.withdraw_suspended": suspended,
+    "transfers.count_dishonored": dishonored,
     "networks.make_ach_files": bank_files,
     "networks.send_ach_files": bank_files,
     "networks.fetch_ach_files": bank_files,

@@ -79,6 +79,7 @@ SMALL = {
     "access_ends",
     "item_notes",
     "item_assignments",
+    "return_dishonors",
     "settlement_accounts",
 }
 

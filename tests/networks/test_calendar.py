@@ -171,6 +171,9 @@ class TestDeadlines:
         assert 61 <= (due - settled).days <= 64
         assert calendar.is_banking_day(due)
 
+    def test_a_dishonor_is_contested_within_two_banking_days(self):
+        assert calendar.contest_due_date(date(2026, 11, 25)) == date(2026, 11, 30)
+
 
 class TestCutOffs:
     @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from tests.builders import ApiClient, make_key, make_source
 from tests.funding.agreeing import agree, revoke
 from tests.seals import bank
 from tests.solvency import builders as solvency
-from transfers.inbox.models import HandSettlement, InboundEvent
+from transfers.inbox.models import HandSettlement, InboundEvent, ReturnDishonor
 
 # All that is left of a tenant without transfers, besides its own row.
 ROWS_OF_TENANTS = (
@@ -182,5 +182,16 @@ def _decisions(acme: Tenant, now: datetime) -> None:
         decision="rejected",
         decided_by=people[1],
         decided_at=now,
+    )
+    ReturnDishonor.objects.create(
+        tenant=acme,
+        subject_id=funding.pk,
+        direction="in",
+        network="sandbox",
+        amount=1,
+        dishonored=InboundEvent.objects.first(),
+        counted_at=now,
+        created_at=now,
+        changed_at=now,
     )
     assert FundingEvent.objects.exists()

@@ -7,7 +7,7 @@ in each account.
 from __future__ import annotations
 
 from collections import Counter
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -22,6 +22,7 @@ from balance import invariants, journal
 from balance.models import OperatorLine
 from balance.operator.accounts import OperatorAccount as A
 from balance.operator.totals import totals
+from common import database_clock
 from funding.deposit_transfer import DEPOSIT_ENTRIES
 from funding.models import DepositEntry
 from funding.services import deposits
@@ -31,12 +32,13 @@ from tests.builders import NOW, make_source, make_staff, make_tenant
 from tests.database import owner
 from tests.networks.scripted import ScriptedNetwork, message
 from tests.transfers.directions import DIRECTIONS
-from transfers import submission
+from transfers import dishonors, submission
 from transfers.inbox import arrivals, messages, settlements
 from transfers.inbox.models import BankOutcome, InboundEvent, InboundOutcome
 from transfers.inbox.settlements import SettlementRefused
 
 SETTLES, COMES_BACK = date(2026, 3, 3), date(2026, 3, 5)
+LATER = NOW + timedelta(days=30)
 MONEY_IN, MONEY_OUT = DIRECTIONS["in"], DIRECTIONS["out"]
 HANDLERS = (MONEY_IN.transfer, MONEY_OUT.transfer, DEPOSIT_ENTRIES)
 # What the bank of these tests does not know, because it was not told, and what waits for people.
@@ -59,6 +61,9 @@ SAYS = st.sampled_from(
         EventKind.RETURNED,
         EventKind.REJECTED,
         EventKind.RESCHEDULED,
+        EventKind.RETURN_DISHONORED,
+        EventKind.RETURN_DISHONORED,
+        EventKind.RETURN_CONTESTED,
     ]
 )
 BY_HAND = st.sampled_from(list(BankOutcome))
@@ -68,6 +73,7 @@ STEPS = st.lists(
         st.tuples(st.just("again"), st.integers(0, 20), st.none()),
         st.tuples(st.just("by_hand"), st.integers(0, 3), BY_HAND),
         st.tuples(st.just("apply"), st.none(), st.none()),
+        st.tuples(st.just("let_days_pass"), st.none(), st.none()),
     ),
     min_size=3,
     max_size=30,
@@ -92,6 +98,7 @@ class World:
             submission.submit_due(handler, now=NOW)
         self.rows += DepositEntry.objects.order_by("part")
         self.told: list[Any] = []
+        self.uncontested: set[tuple[str, int]] = set()
         self.staff = [make_staff(f"{name}@ballast.example") for name in ("ada", "ben")]
 
     def say(self, number: int, kind: EventKind) -> None:
@@ -99,14 +106,20 @@ class World:
             EventKind.SETTLED: SETTLES,
             EventKind.RESCHEDULED: SETTLES,
             EventKind.RETURNED: COMES_BACK,
+            EventKind.RETURN_DISHONORED: COMES_BACK,
         }
-        code = {EventKind.RETURNED: "R01", EventKind.REJECTED: "AC04"}.get(kind, "")
+        codes = {
+            EventKind.RETURNED: "R01",
+            EventKind.REJECTED: "AC04",
+            EventKind.RETURN_DISHONORED: "R68",
+            EventKind.RETURN_CONTESTED: "R73",
+        }
         event = message(
             self.rows[number],
             kind,
             id=f"{len(self.told)}-{self.rows[0].pk[-8:]}",
             settlement_date=days.get(kind),
-            code=code,
+            code=codes.get(kind, ""),
         )
         self.told.append(event)
         self.store(event)
@@ -142,9 +155,32 @@ class World:
         for handler in HANDLERS:
             messages.apply_new(handler, now=NOW)
 
-    def applied(self, row: Any) -> set[str]:
+    def let_days_pass(self, *_: None) -> None:
+        """Nobody may contest any more what our bank did not accept until now."""
+        for row in self.rows:
+            self.uncontested |= {open_dishonor(self, row)}
+        with database_clock.at(LATER):
+            dishonors.count_due(now=LATER)
+
+    def applied(self, row: Any) -> list[str]:
+        """What was applied, in the order in which it came."""
         rows = InboundEvent.objects.filter(instruction_id=row.pk, outcome=InboundOutcome.APPLIED)
-        return {event.says for event in rows}
+        return [event.says for event in rows.order_by("pk")]
+
+
+def open_dishonor(world: World, row: Any) -> tuple[str, int]:
+    """Which dishonor of a returned transfer brought its money back that nobody contested, by its
+    place; 0 if there is none. One may be contested before it is told, and counts once until then.
+    """
+    count, dishonored, contested = 0, False, False
+    said = world.applied(row)
+    for kind in said if EventKind.RETURNED in said else ():
+        if dishonored and contested:
+            dishonored = contested = False
+        if kind == EventKind.RETURN_DISHONORED and not dishonored:
+            dishonored, count = True, count + 1
+        contested |= kind == EventKind.RETURN_CONTESTED
+    return row.pk, count if dishonored and not contested else 0
 
 
 def model(world: World) -> Counter[tuple[A, str]]:
@@ -153,14 +189,20 @@ def model(world: World) -> Counter[tuple[A, str]]:
     books[A.SUSPENSE, ""] += world.funded
     books[A.BANK_CLEARING, ""] -= world.funded
     for row in world.rows:
-        said = world.applied(row)
+        said = set(world.applied(row))
         is_final = EventKind.FINAL in said
         is_back = EventKind.RETURNED in said or (EventKind.REJECTED in said and not is_final)
         has_moved = bool(said & {EventKind.SETTLED, EventKind.FINAL, EventKind.RETURNED})
-        if not has_moved or is_back:
-            continue  # nothing moved, or all of it came back
         is_debit = isinstance(row, MONEY_IN.transfer.model) or row.method == Method.ACH_DEBIT
         sign = 1 if is_debit else -1
+        dishonor = open_dishonor(world, row)
+        if is_back and dishonor[1] and not isinstance(row, DepositEntry):
+            is_counted = not is_debit or dishonor in world.uncontested
+            other = A.BANK_CLEARING if is_counted else A.RETURNS_RECEIVABLE
+            books[A.SETTLEMENT, row.network] += sign * row.amount
+            books[other, row.network] -= sign * row.amount
+        if not has_moved or is_back:
+            continue  # nothing moved, or all of it came back
         books[A.SETTLEMENT, row.network] += sign * row.amount
         if isinstance(row, DepositEntry):
             other = A.VERIFICATION_COST

@@ -10,12 +10,23 @@ class InboxConfig(AppConfig):
 
     def ready(self) -> None:
         """Tell the operator switches which networks there are, join the ledger's audit, and have
-        messages sealed."""
+        messages and dishonored returns sealed."""
+        from balance import causes
+        from balance.operator import checks as books
         from common import audits, sealed
         from networks import registry
         from tenants import switches
+        from transfers import dishonors
         from transfers.inbox import invariants, sealed_rows
+        from transfers.inbox.models import ReturnDishonor
 
+        table = ReturnDishonor._meta.db_table
+        causes.register(
+            causes.Cause(
+                source_type=dishonors.SOURCE_TYPE, table=table, code="return_dishonor_missing"
+            )
+        )
+        books.register_source(dishonors.SOURCE_TYPE, table)
         audits.register(invariants.check)
         sealed.register(*sealed_rows.KINDS)
         switches.know_networks(lambda: [network.name for network in registry.active()])

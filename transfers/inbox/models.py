@@ -265,3 +265,82 @@ class HandSettlement(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {format_cents(self.amount)}, {days.when(self.proposed_at)}"
+
+
+class ReturnDishonor(models.Model):
+    """A return of a funding or payment that our bank did not accept, and the money of that. Cents.
+
+    `dishonored` and `contested` are the messages about it, in whatever order they came. `due_at` is
+    set while the other bank may contest and the tenant's balance waits for that; `counted_at` is
+    when the balance got what the dishonor moved. `transfers.dishonors` writes all of it.
+    """
+
+    id = PrefixedIdField("rdh")
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")
+    subject_id = models.CharField("funding or payment", max_length=64, db_collation="C")
+    direction = models.CharField(max_length=3, choices=(("in", "Money in"), ("out", "Money out")))
+    network = models.CharField(max_length=16)
+    amount = models.BigIntegerField()
+    dishonored = models.OneToOneField(
+        InboundEvent, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    contested = models.OneToOneField(
+        InboundEvent, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    due_at = models.DateTimeField(null=True)
+    counted_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField()
+    changed_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = "dishonored return"
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(amount__gte=1, amount__lte=AMOUNT_MAX),
+                name="dishonor_amount_in_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    due_at__isnull=False,
+                    dishonored__isnull=False,
+                    contested=None,
+                    counted_at=None,
+                )
+                | (Q(due_at=None) & (Q(contested__isnull=False) | Q(counted_at__isnull=False))),
+                name="dishonor_due_until_it_ends",
+            ),
+            models.CheckConstraint(
+                condition=Q(counted_at=None) | Q(dishonored__isnull=False),
+                name="dishonor_counted_once_told",
+            ),
+        )
+        indexes = (
+            models.Index(fields=("subject_id", "id"), name="dishonor_by_row"),
+            models.Index(
+                fields=("due_at",), name="dishonor_due", condition=Q(due_at__isnull=False)
+            ),
+            models.Index(fields=("changed_at",), name="dishonor_changed"),
+        )
+        triggers = (
+            NEVER_TRUNCATED,
+            pgtrigger.Protect(name="dishonor_never_deleted", operation=pgtrigger.Delete),
+            pgtrigger.ReadOnly(
+                name="dishonor_terms_never_change",
+                fields=("tenant", "subject_id", "direction", "network", "amount", "created_at"),
+            ),
+            pgtrigger.Protect(
+                name="dishonor_told_once",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Condition(
+                    "OLD.dishonored_id <> NEW.dishonored_id"
+                    " OR OLD.dishonored_id IS NOT NULL AND NEW.dishonored_id IS NULL"
+                    " OR OLD.contested_id <> NEW.contested_id"
+                    " OR OLD.contested_id IS NOT NULL AND NEW.contested_id IS NULL"
+                    " OR OLD.counted_at <> NEW.counted_at"
+                    " OR OLD.counted_at IS NOT NULL AND NEW.counted_at IS NULL"
+                ),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"return of {format_cents(self.amount)} dishonored, {days.when(self.created_at)}"

@@ -4,7 +4,7 @@ people decided in place of a message."""
 from __future__ import annotations
 
 from common.sealed import DatedRows
-from transfers.inbox.models import HandSettlement, InboundEvent
+from transfers.inbox.models import HandSettlement, InboundEvent, ReturnDishonor
 
 KINDS = (
     DatedRows(
@@ -35,5 +35,12 @@ KINDS = (
             "id tenant_id subject_id kind amount bank_reference code reason proposed_by_id"
             " proposed_at decision decided_by_id decided_at decision_note event_id",
         ),
+    ),
+    DatedRows(
+        name="return_dishonors",
+        label="dishonored returns",
+        model=ReturnDishonor,
+        layouts=("id tenant_id subject_id direction network amount created_at",),
+        left_out="dishonored_id contested_id due_at counted_at changed_at",
     ),
 )

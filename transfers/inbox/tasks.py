@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from common.clock import utc_now
-from transfers import suspensions
+from transfers import dishonors, suspensions
 from transfers.inbox import arrivals
 
 
@@ -18,3 +18,9 @@ def collect_unmatched(**_future: object) -> None:
 def withdraw_suspended(**_future: object) -> None:
     """Take back what suspended tenants have waiting for a bank's next file."""
     suspensions.withdraw_due(now=utc_now())
+
+
+@shared_task(name="transfers.count_dishonored")
+def count_dishonored(**_future: object) -> None:
+    """Credit what dishonored returns brought back, once nobody may contest it."""
+    dishonors.count_due(now=utc_now())

@@ -20,7 +20,6 @@ from networks.calendar import (
 from networks.schemes import RETRY_WITHIN
 
 DISHONOR_BANKING_DAYS = 5
-CONTEST_BANKING_DAYS = 2
 CHANGE_BANKING_DAYS = 6
 REFUSAL_CALENDAR_DAYS = 15
 REVERSAL_BANKING_DAYS = 5
@@ -71,11 +70,6 @@ def is_late(code: str, *, settled: date | None, returned: date) -> bool:
 def dishonor_due(returned: date) -> date:
     """The last day on which our bank may dishonor a return that settled on `returned`."""
     return add_banking_days(returned, DISHONOR_BANKING_DAYS)
-
-
-def contest_due(dishonored: date) -> date:
-    """The last day on which a dishonored return may be contested or corrected."""
-    return add_banking_days(dishonored, CONTEST_BANKING_DAYS)
 
 
 def change_due(notified: date) -> date:

@@ -6,7 +6,7 @@ from datetime import date
 
 from networks.ach.inbound import deadlines
 from networks.ach.models.inbound import InRecord, RecordKind
-from networks.calendar import add_banking_days
+from networks.calendar import add_banking_days, contest_due_date
 
 
 def of_record(record: InRecord, *, day: date) -> date:
@@ -21,5 +21,5 @@ def of_record(record: InRecord, *, day: date) -> date:
     if record.kind == RecordKind.NOC:
         return deadlines.refusal_due(settled)
     if record.kind == RecordKind.DISHONORED:
-        return deadlines.contest_due(settled)
+        return contest_due_date(settled)
     return add_banking_days(day, deadlines.REVIEW_BANKING_DAYS)

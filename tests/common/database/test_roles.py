@@ -105,6 +105,9 @@ TABLES = {
     "network_inbox_handsettlement": (
         "IU(decided_at decided_by_id decision decision_note event_id id)"
     ),
+    "network_inbox_returndishonor": (
+        "IU(changed_at contested_id counted_at dishonored_id due_at id)"
+    ),
     "network_inbox_inboundevent": (
         "IU(answer_due_at attempts decided_at id next_attempt_at note outcome refused_in"
         " resolution resolved_at resolved_by)"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from common import database_clock
 from networks.base import EventKind
 from tests.builders import NOW
 from tests.networks.scripted import ScriptedNetwork, message
 from tests.transfers.directions import DIRECTIONS
-from transfers import submission
+from transfers import dishonors, submission
 from transfers.inbox import arrivals, messages
 
 pytestmark = pytest.mark.django_db
@@ -81,6 +82,25 @@ def test_a_dispute_about_a_return_follows_it(money, sent, page, kind, code, word
 
     assert words in page()
     assert f"({code})" in page()
+
+
+def test_the_money_of_a_dishonored_return_is_told(money, sent, page):
+    hear(money, sent, EventKind.RETURNED, code="R01")
+    hear(money, sent, EventKind.RETURN_DISHONORED, code="R68", settlement_date=FRIDAY)
+    if money.transfer.direction == "in":
+        assert "Its money is credited after" in page()
+        wednesday = datetime(2026, 11, 25, 14, tzinfo=UTC)
+        with database_clock.at(wednesday):
+            dishonors.count_due(now=wednesday)
+    counted, undone = "Its money was credited to your balance", "Your balance was debited again"
+    if money.transfer.direction == "out":
+        counted, undone = undone, counted
+    assert counted in page()
+    assert undone not in page()
+
+    hear(money, sent, EventKind.RETURN_CONTESTED, code="R73")
+
+    assert undone in page()
 
 
 def test_trace_settlement_and_reason_are_told(money, sent, page):

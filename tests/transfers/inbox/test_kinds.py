@@ -10,7 +10,6 @@ from balance import invariants
 from common import database_clock
 from networks.base import EventKind
 from tenants.actors import SYSTEM
-from tests.balance.builders import balance_of
 from tests.builders import NOW
 from tests.networks.scripted import ScriptedNetwork, message
 from tests.transfers.directions import DIRECTIONS
@@ -109,20 +108,19 @@ def test_only_a_rejection_may_have_a_long_code(money, sent, kind, fits):
 
 
 class TestDispute:
-    """What the banks say to each other about a return."""
+    """What the banks say to each other about a return; `test_dishonors` has its money."""
 
     @pytest.mark.parametrize("kind", DISPUTES)
-    def test_moves_no_money_once_the_return_is_applied(self, money, sent, kind):
+    def test_leaves_the_transfer_as_its_return_left_it(self, money, sent, kind):
         hear(money, message(sent, EventKind.FINAL, id="nev-0"))
         hear(money, message(sent, EventKind.RETURNED, id="nev-1", code="R01"))
-        before = balance_of(sent.tenant)
+        before = type(sent).objects.get(pk=sent.pk)
 
         hear(money, message(sent, kind, id="nev-2", code="R69"))
 
         row = type(sent).objects.get(pk=sent.pk)
-        assert row.returned
+        assert (row.status, row.returned) == (before.status, True)
         assert (row.return_code, row.history_length) == ("R01", row.history.count())
-        assert balance_of(sent.tenant) == before
         assert InboundEvent.objects.get(kind=kind).outcome == InboundOutcome.APPLIED
         assert [event.kind for event in telling.besides(row.pk)] == [kind]
 

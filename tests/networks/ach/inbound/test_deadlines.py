@@ -71,9 +71,6 @@ class TestAnswers:
     def test_dishonor_within_five_banking_days(self):
         assert deadlines.dishonor_due(date(2026, 11, 25)) == date(2026, 12, 3)
 
-    def test_contest_within_two(self):
-        assert deadlines.contest_due(date(2026, 11, 25)) == date(2026, 11, 30)
-
     def test_change_within_six_and_refuse_within_fifteen_calendar_days(self):
         assert deadlines.change_due(date(2026, 11, 25)) == date(2026, 12, 4)
         assert deadlines.refusal_due(date(2026, 11, 25)) == date(2026, 12, 10)
