@@ -10,11 +10,13 @@ from typing import Any
 from django.db.models import Exists, QuerySet
 from django.db.models.expressions import Combinable
 
-from balance.models import Balance, BalanceTransaction
+from balance.kinds import PostingType
+from balance.models import Adjustment, Balance, BalanceTransaction
 from common import ids
 from common.engine import arrays, sql
 from common.errors import NotFound
 from common.money import CURRENCY
+from tenants.models import Mode
 
 LINE = (
     "id",
@@ -122,6 +124,15 @@ def postings_of(
     return BalanceTransaction.objects.filter(
         tenant_id=tenant_id, source_type=source_type, source_id=source_id
     ).order_by("sequence")
+
+
+def adjusted_by(*, adjustment_id: str) -> int:
+    """By how many cents an adjustment changed a live tenant's balance. Raises NotFound."""
+    rows = Adjustment.objects.filter(tenant__mode=Mode.LIVE)
+    row = rows.filter(pk=adjustment_id).first() if "\0" not in adjustment_id else None
+    if row is None:
+        raise NotFound("There is no such adjustment of a live tenant.")
+    return row.amount if row.type == PostingType.CREDIT else -row.amount
 
 
 def transactions(

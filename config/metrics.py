@@ -19,6 +19,7 @@ from common import queues
 from common.clock import utc_now
 from networks.ach import figures as ach
 from networks.ach.inbound import waiting
+from reconciliation import due
 from seals import figures as seals
 from tenants.services import access, alarms, switches
 from transfers.inbox import reviews
@@ -49,6 +50,7 @@ class Alarms(Collector):
         yield from _ledger(now)
         yield from _seals(now)
         yield from _to_banks(now)
+        yield from _days(now)
         from_banks = waiting.count(now=now)
         at_lines, in_review = waiting.at_lines(), reviews.waiting().count()
         for name, words, value in (
@@ -151,6 +153,23 @@ def _to_banks(now: datetime) -> Iterator[Metric]:
     for rail, count in found.not_final.items():
         not_final.add_metric([rail], count)
     yield not_final
+
+
+def _days(now: datetime) -> Iterator[Metric]:
+    """Of days of settlement accounts that should be closed by now, by rail."""
+    open_days = GaugeMetricFamily(
+        "ballast_unclosed_days", "Days that should be closed", labels=["rail"]
+    )
+    cents = GaugeMetricFamily(
+        "ballast_unreconciled_cents",
+        "Unmatched lines of the bank, and overdue lines of the books, of such days",
+        labels=["rail"],
+    )
+    for each in due.standings(now=now):
+        open_days.add_metric([each.rail], len(each.late_days))
+        cents.add_metric([each.rail], each.unreconciled)
+    yield open_days
+    yield cents
 
 
 @require_safe

@@ -1,6 +1,9 @@
 """Our accounts behind the rails. One person proposes an account, another one puts it in force; an
-operator's command does both. An account begins anew, after its last statement, where its format
-changes or its balance was agreed on wrongly. The caller writes the audit log.
+operator's command does both. The caller writes the audit log.
+
+A rail has one account at a time. It begins anew where its number or its format changes or its
+balance was agreed on wrongly: after the last statement, once that is closed and nothing is in
+transit.
 """
 
 from __future__ import annotations
@@ -10,18 +13,23 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from common import crypto
 from common.database.constraints import violated
 from networks import spellings
 from networks.ach.models import AchRail, InFile
-from networks.ach.models.columns import REASON_LENGTH_MAX
 from networks.ach.models.inbound import InFolder
 from networks.ach.states import InFileStatus
 from networks.bank_details import last4
 from reconciliation.errors import AccountRefused
-from reconciliation.models import BankStatement, SettlementAccount, StatementFormat
+from reconciliation.models import (
+    BankStatement,
+    ExpectedLine,
+    SettlementAccount,
+    StatementFormat,
+)
+from reconciliation.reasons import checked
 from reconciliation.states import ACCOUNT_STATES, AccountStatus
 
 NUMBER_LENGTH_MAX = 34
@@ -72,17 +80,12 @@ def reject(account_id: str, *, by: str, now: datetime) -> SettlementAccount:
 
 
 def of_numbers(rail: str, numbers: Iterable[str]) -> dict[str, SettlementAccount]:
-    """The accounts in force with these numbers, row-locked in the order of their ids with those
-    that were in force before, so that one file after the other is judged. In a transaction."""
-    names = {name: number for number in numbers for name in fingerprints(number)}
-    rows = SettlementAccount.objects.filter(
-        rail_id=rail, status=AccountStatus.CURRENT, fingerprint__in=list(names)
-    )
-    _lock(rows)
-    # An account that begins anew meanwhile was put in force under these locks: only a second look
-    # sees it.
-    by_age = sorted(rows.all(), key=lambda row: (row.decided_at, row.pk))
-    return {names[row.fingerprint]: row for row in by_age}
+    """The rail's account by the one of these numbers that it has. Row-locked until the transaction
+    ends, so that one file after the other is judged."""
+    account = lock(rail)
+    if account is None:
+        return {}
+    return {number: account for number in numbers if account.fingerprint in fingerprints(number)}
 
 
 def in_force() -> list[SettlementAccount]:
@@ -100,9 +103,10 @@ def current(rail: str) -> SettlementAccount | None:
 def lock(rail: str) -> SettlementAccount | None:
     """The account of a rail, with all of the rail's accounts row-locked until the transaction ends.
     Whoever takes, matches, books or clears lines of a rail, or closes its day, does it first."""
-    rows = SettlementAccount.objects.filter(rail_id=rail, status=AccountStatus.CURRENT)
-    locked = list(rows.order_by("pk").select_for_update(no_key=True))
-    return max(locked, key=lambda row: (row.decided_at, row.pk), default=None)
+    _lock(rail)
+    # An account that begins anew meanwhile was put in force under these locks: only a second look
+    # sees it.
+    return current(rail)
 
 
 def has_any(rail: str) -> bool:
@@ -116,13 +120,11 @@ def fingerprints(number: str) -> tuple[str, ...]:
 
 
 def _account(opening: Opening, *, reason: str, by: str, now: datetime) -> SettlementAccount:
-    number, text = spellings.canonical(opening.number), reason.strip()
+    number = spellings.canonical(opening.number)
     if not number.isascii() or not number.isalnum() or len(number) > NUMBER_LENGTH_MAX:
         raise AccountRefused(f"An account number has 1 to {NUMBER_LENGTH_MAX} letters and digits.")
     if opening.cents < 0:
         raise AccountRefused("An account does not begin overdrawn: begin with a later day.")
-    if not 1 <= len(text) <= REASON_LENGTH_MAX:
-        raise AccountRefused(f"A reason of 1 to {REASON_LENGTH_MAX} characters is needed.")
     if not AchRail.objects.filter(pk=opening.rail).exists():
         raise AccountRefused("There is no such rail.")
     account = SettlementAccount(
@@ -132,7 +134,7 @@ def _account(opening: Opening, *, reason: str, by: str, now: datetime) -> Settle
         format=opening.format,
         opened_on=opening.opened_on,
         opening=opening.cents,
-        reason=text,
+        reason=checked(reason, AccountRefused),
         proposed_by=by,
         proposed_at=now,
     )
@@ -165,21 +167,36 @@ def _decide(account_id: str, status: AccountStatus, by: str, now: datetime) -> S
 
 
 def _require_after_all(account: SettlementAccount) -> None:
-    """Raises AccountRefused if a statement of this number was taken for the account's first day or
-    a later one: its lines would count twice."""
-    number = crypto.decrypt(account.number_token, context=account.encryption_context)
-    before = SettlementAccount.objects.filter(
-        rail_id=account.rail_id, fingerprint__in=fingerprints(number)
-    )
-    ids = _lock(before)
-    last = BankStatement.objects.filter(account__in=ids).order_by("-last_day").first()
+    """Raises AccountRefused unless everything of the rail's accounts before is at its end: a line
+    would count twice, or never."""
+    _lock(account.rail_id)
+    day = f"{account.opened_on:%B %-d, %Y}"
+    statements = BankStatement.objects.filter(account__rail=account.rail_id)
+    last = statements.order_by("-last_day").first()
     if last and last.last_day >= account.opened_on:
         raise AccountRefused(f"Statements up to {last.last_day:%B %-d, %Y} were taken already.")
+    if still_open := statements.filter(closed_day=None).order_by("last_day").first():
+        raise AccountRefused(f"{still_open.last_day:%B %-d, %Y} is not closed: close it first.")
+    if count := _in_transit(account).count():
+        lines = "1 line" if count == 1 else f"{count:,} lines"
+        raise AccountRefused(
+            f"As {day} begins, {lines} of the books would be in transit. Let a statement show what"
+            " is, or begin with another day."
+        )
 
 
-def _lock(rows: QuerySet[SettlementAccount]) -> list[str]:
-    """Row-lock accounts in the order of their ids, which are returned."""
-    return [row.pk for row in rows.order_by("pk").select_for_update(no_key=True)]
+def _in_transit(account: SettlementAccount) -> QuerySet[ExpectedLine]:
+    """What the books and the bank count on different sides of an account's first day."""
+    first = account.opened_on
+    late = Q(counts_on__lt=first) & (Q(match=None) | Q(match__day__gte=first))
+    early = Q(counts_on__gte=first, match__day__lt=first)
+    return ExpectedLine.objects.filter(late | early, rail=account.rail_id)
+
+
+def _lock(rail: str) -> None:
+    """Row-lock the accounts in force in the order of their ids."""
+    rows = SettlementAccount.objects.filter(rail_id=rail, status=AccountStatus.CURRENT)
+    list(rows.order_by("pk").select_for_update(no_key=True).values_list("pk"))
 
 
 def _wake(rail: str, now: datetime) -> None:

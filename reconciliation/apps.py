@@ -9,8 +9,21 @@ class ReconciliationConfig(AppConfig):
 
     def ready(self) -> None:
         """Join the ledger's audit, and have what banks said sealed."""
+        from balance.operator import checks as books
         from common import audits, sealed
-        from reconciliation import invariants, sealed_rows
+        from reconciliation import (
+            booking,
+            clearing,
+            day_rules,
+            invariants,
+            sealed_rows,
+            suspense_rules,
+        )
+        from reconciliation.models import BookedLine, Clearing
 
+        books.register_source(booking.SOURCE_TYPE, BookedLine._meta.db_table, has_tenant=False)
+        books.register_source(clearing.SOURCE_TYPE, Clearing._meta.db_table, has_tenant=False)
         audits.register(invariants.check)
+        audits.register(suspense_rules.check)
+        audits.register(day_rules.check)
         sealed.register(*sealed_rows.KINDS)

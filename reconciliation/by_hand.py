@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import date, datetime
 
-from networks.ach.models.columns import REASON_LENGTH_MAX
 from reconciliation.errors import MatchRefused
 from reconciliation.matching.tying import tie, untie
 from reconciliation.models import Match, Rule
+from reconciliation.reasons import checked
 
 
 def match(
@@ -33,18 +33,11 @@ def match(
         day=day,
         now=now,
         by=by,
-        reason=_said(reason),
+        reason=checked(reason, MatchRefused),
     )
 
 
 def take_apart(match_id: str, *, reason: str, by: str, now: datetime) -> Match:
     """Set the lines of a match free, as long as its day is open. From then on a person decides
     about its lines of the bank. Raises MatchRefused."""
-    return untie(match_id, reason=_said(reason), by=by, now=now)
-
-
-def _said(reason: str) -> str:
-    text = reason.strip()
-    if not 1 <= len(text) <= REASON_LENGTH_MAX:
-        raise MatchRefused(f"A reason of 1 to {REASON_LENGTH_MAX} characters is needed.")
-    return text
+    return untie(match_id, reason=checked(reason, MatchRefused), by=by, now=now)

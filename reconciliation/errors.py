@@ -31,6 +31,12 @@ class MatchRefused(StaffRefusal):
     advice = "Look at the lines again: somebody may have been first."
 
 
+class NoteRefused(StaffRefusal):
+    code = "transit_note_refused"
+    title = "The note was not written"
+    advice = "Look at the line again: a statement may show it by now."
+
+
 class CloseRefused(StaffRefusal):
     """`reasons` are sentences, each with what to do."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from common.clock import utc_now
-from reconciliation import reading
+from reconciliation import closing, reading
 
 # In seconds. A file of a million lines takes minutes; a killed worker's is taken up by the next.
 _SOFT, _HARD = 13 * 60, 14 * 60
@@ -17,3 +17,11 @@ _SOFT, _HARD = 13 * 60, 14 * 60
 def read_statements(**_future: object) -> None:
     """Take the bank statements that are due."""
     reading.read_due(now=utc_now())
+
+
+@shared_task(
+    name="reconciliation.close_days", soft_time_limit=_SOFT, time_limit=_HARD, acks_late=False
+)
+def close_days(**_future: object) -> None:
+    """Close the days that can be closed."""
+    closing.close_due(now=utc_now())

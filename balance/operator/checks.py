@@ -7,9 +7,9 @@ its status is the business of the app that owns it (`transfers.checks`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from psycopg.sql import SQL, Identifier
+from psycopg.sql import SQL, Composable, Identifier
 
 from balance.kinds import MOVES, Account
 from balance.operator.accounts import OperatorAccount, clearing_sql
@@ -88,7 +88,7 @@ SELECT line.tenant_id, line.source_id, line.step || ' of a source that does not 
 FROM balance_operator_line AS line
 WHERE {_PAGE} AND line.source_type = %(source_type)s AND NOT EXISTS (
     SELECT FROM {{table}} AS cause
-    WHERE cause.id = line.source_id AND cause.tenant_id = line.tenant_id
+    WHERE cause.id = line.source_id AND {{tenant}} IS NOT DISTINCT FROM line.tenant_id
 ) LIMIT %(most)s
 """  # noqa: S608
 )
@@ -108,12 +108,21 @@ WHERE (day.lines, day.amount) IS DISTINCT FROM (line.lines, line.amount)
 LIMIT %(most)s
 """
 
-_tables: dict[str, str] = {}
+
+class _Source(NamedTuple):
+    """Rows that lines may name, and the SQL for their tenant."""
+
+    table: Identifier
+    tenant: Composable
 
 
-def register_source(source_type: str, table: str) -> None:
-    """Allow lines to name rows of this table, which have a tenant."""
-    _tables[source_type] = table
+_sources: dict[str, _Source] = {}
+
+
+def register_source(source_type: str, table: str, *, has_tenant: bool = True) -> None:
+    """Allow lines to name rows of this table: with the tenant that a row has, or with none."""
+    tenant = Identifier("cause", "tenant_id") if has_tenant else SQL("NULL::text")
+    _sources[source_type] = _Source(Identifier(table), tenant)
 
 
 def clearing(tenant_ids: Sequence[str], *, full: bool) -> Iterator[Finding]:
@@ -137,11 +146,11 @@ def check_lines(scope: Scope) -> Iterator[Finding]:
 
 
 def _judge(page: dict[str, Any]) -> Iterator[Finding]:
-    values = page | {"most": FINDINGS_MAX, "known": list(_tables)}
+    values = page | {"most": FINDINGS_MAX, "known": list(_sources)}
     yield from audits.found("books_clearing", _OF_LINES, values)
     yield from audits.found("books_source", _UNKNOWN, values)
-    for source_type, table in _tables.items():
-        statement = _UNEXPLAINED.format(table=Identifier(table)).as_string()
+    for source_type, source in _sources.items():
+        statement = _UNEXPLAINED.format(**source._asdict()).as_string()
         yield from audits.found("books_source", statement, values | {"source_type": source_type})
 
 

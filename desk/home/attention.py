@@ -26,6 +26,7 @@ from networks.ach.models import OutFile, RailSwitch
 from networks.ach.states import FileStatus
 from payments.models import Payment
 from payments.services import shortage
+from reconciliation import due
 from tenants.services import access
 from transfers import holds
 from transfers.inbox import reviews, settlements
@@ -160,6 +161,16 @@ def of_ach(*, now: datetime) -> Iterator[Attention]:
             "Show",
             reverse("desk:exceptions"),
         )
+
+
+def of_days(*, now: datetime) -> Iterator[Attention]:
+    """Days of settlement accounts that should be closed by now."""
+    for each in due.standings(now=now):
+        if each.late_days:
+            count = len(each.late_days)
+            days = "1 day" if count == 1 else f"{count:,} days"
+            text = f"Rail {each.rail}: {days} not closed, from {each.late_days[0]:%B %-d} on."
+            yield Attention("bad", text, "Look", reverse("desk:statements"))
 
 
 def of_queues(lines: Sequence[QueueLine]) -> Iterator[Attention]:

@@ -19,6 +19,7 @@ from desk import return_rates
 from desk.home.attention import (
     Attention,
     of_ach,
+    of_days,
     of_decisions,
     of_ledger,
     of_queues,
@@ -116,6 +117,7 @@ def home(*, now: datetime) -> Home:
         attention=[
             *of_decisions(),
             *of_ach(now=now),
+            *of_days(now=now),
             *of_ledger(check, totals),
             *of_seals(seal_line(now)),
             *of_returns(meters, worst),

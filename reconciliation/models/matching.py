@@ -15,6 +15,7 @@ from balance.operator.accounts import OperatorAccount, Step, steps_on
 from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from networks.ach.models import AchRail, columns
+from reconciliation.models import closed
 from reconciliation.models.statements import StatementLine
 
 _STEP_LENGTH = 24
@@ -89,6 +90,8 @@ class Match(models.Model):
                 operation=pgtrigger.Update,
                 condition=pgtrigger.Condition("OLD.voided_at IS NOT NULL"),
             ),
+            closed.never_added("day"),
+            closed.never_changed(),
         )
 
     def __str__(self) -> str:
@@ -120,6 +123,8 @@ class MatchedLine(models.Model):
             columns.NEVER_DELETED,
             pgtrigger.ReadOnly(name="matched_line_never_moves", fields=("line",)),
             _MATCHED_OR_FREE,
+            closed.never_added_to_match(),
+            closed.never_moved(),
         )
 
     def __str__(self) -> str:
@@ -164,6 +169,7 @@ class ExpectedLine(models.Model):
             ),
             models.Index(
                 fields=("rail", "counts_on", "line"),
+                include=("amount",),
                 name="expected_line_open",
                 condition=Q(match=None),
             ),
@@ -173,6 +179,8 @@ class ExpectedLine(models.Model):
             columns.NEVER_DELETED,
             pgtrigger.ReadOnly(name="expected_line_never_changes", exclude=("match",)),
             _MATCHED_OR_FREE,
+            closed.never_added("counts_on"),
+            closed.never_moved(),
         )
 
     def __str__(self) -> str:

@@ -21,6 +21,7 @@ from networks.ach.models.inbound import InFolder
 from networks.ach.network import AchNetwork
 from networks.ach.sending import send_next
 from networks.ach.states import FileStatus
+from reconciliation import booking
 from reconciliation.reading import read_due as read_statements
 from tests.networks.ach import builders as outbound
 from tests.networks.ach import life
@@ -111,6 +112,17 @@ def statement(*, opening: int = statements.OPENING) -> InFile:
     statements.in_force(rail=rail.pk)
     file: InFile = statements.store(bank_said(opening), rail=rail.pk)
     return file
+
+
+def closable() -> str:
+    """A rail whose statement of today has nothing left to explain."""
+    rail: str = inbound.make_rail(f"bank{next(_number)}").pk
+    day = today()
+    statements.in_force(rail=rail, opened_on=day)
+    statements.store(statements.of_kinds(day, ("fee", -250), ("credit", 900)), rail=rail)
+    read_statements(now=utc_now())
+    assert booking.book_open(rail, None, now=utc_now()) == 2
+    return rail
 
 
 def bank_said(opening: int = statements.OPENING) -> bytes:

@@ -25,7 +25,7 @@ from networks.rails.models import Rail, RailKind
 from tenants.actors import SYSTEM
 from tenants.services import staff
 from tests.crashes.bank_stories import a_stuck_file, ann
-from tests.crashes.banks import bank_said, make_bank, statement
+from tests.crashes.banks import bank_said, closable, make_bank, statement
 from tests.crashes.every_call import BUSY, UNKNOWN, Story, Told
 from tests.crashes.world import Act, World
 from tests.reconciliation.statements import OPENING
@@ -120,6 +120,10 @@ def account(world: World) -> Act:
     return act
 
 
+def close_day(world: World) -> Act:
+    return command("close_day", "--rail", closable(), "--operator", "Olga")
+
+
 def colleague(*options: str) -> Begin:
     """Somebody who is a viewer here already, in a copy whose roles were made."""
 
@@ -146,6 +150,7 @@ BEGINNINGS: dict[str, Begin] = {
     "ach_file not-at-bank": stuck_file("--not-at-bank"),
     "read_statement": read_statement,
     "settlement_account": account,
+    "close_day": close_day,
     "staff_member role": colleague("--role", "Accountant"),
     "staff_member end": colleague("--end"),
     "set_route lead": route(),

@@ -292,6 +292,10 @@ def dishonored(world: World) -> None:
     messages.apply_new(FUNDING, now=utc_now())
 
 
+def closable_day(_world: World) -> None:
+    banks.closable()
+
+
 BEGINNINGS: dict[str, Callable[[World], None]] = {
     "funding.submit_due": submit_funding,
     "funding.process_network_events": funding_events,
@@ -304,6 +308,7 @@ BEGINNINGS: dict[str, Callable[[World], None]] = {
     "networks.read_ach_files": bank_files,
     "networks.watch_ach_files": bank_files,
     "reconciliation.read_statements": bank_statement,
+    "reconciliation.close_days": closable_day,
     "payments.submit_due": submit_payments,
     "payments.process_network_events": payment_events,
     "payments.run_waiting": waiting,

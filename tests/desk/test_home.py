@@ -242,7 +242,7 @@ class TestPage:
         invariants.check(now=now)
         fund(acme, 99_900)
 
-        with django_assert_max_num_queries(55):  # two of them load what the person may do
+        with django_assert_max_num_queries(56):  # two of them load what the person may do
             content = desk.get("/admin/").content.decode()
 
         assert "R10</a></strong> Not authorized" in content

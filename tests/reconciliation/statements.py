@@ -22,6 +22,17 @@ NUMBER = BANK.settlement_account
 MONDAY, TUESDAY, WEDNESDAY = date(2026, 11, 16), date(2026, 11, 17), date(2026, 11, 18)
 THURSDAY, FRIDAY, NEXT_MONDAY = date(2026, 11, 19), date(2026, 11, 20), date(2026, 11, 23)
 OPENING = 1_000_000  # cents, on Monday morning
+# A type code of BAI2 for a credit of each kind, and one for a debit.
+CODES = {
+    "batch": ("166", "466"),
+    "credit": ("142", "451"),
+    "debit": ("142", "451"),
+    "fee": ("398", "698"),
+    "interest": ("354", "654"),
+    "return": ("257", "557"),
+    "reversal": ("252", "552"),
+    "unknown": ("925", "965"),
+}
 
 
 def in_force(
@@ -51,6 +62,16 @@ def said(day, *amounts, opening=OPENING, number=1):
 def bai2_of(day, *amounts, opening=OPENING, at=NOW, account=NUMBER):
     terms = replace(BANK, settlement_account=account)
     return bai2.write(said(day, *amounts, opening=opening), terms, at=at)
+
+
+def of_kinds(day, *lines, opening=OPENING):
+    """A BAI2 statement of a day with a line for each kind and amount."""
+    content = bai2_of(day, *(amount for _, amount in lines), opening=opening)
+    for kind, amount in lines:
+        plain, code = (CODES[each][amount < 0] for each in ("batch", kind))
+        size = f",{abs(amount)},0,"
+        content = content.replace(f"16,{plain}{size}".encode(), f"16,{code}{size}".encode(), 1)
+    return content
 
 
 def camt_of(day, *amounts, opening=OPENING):

@@ -5,17 +5,20 @@ from dataclasses import replace
 import pytest
 
 from common import crypto
-from reconciliation import accounts
+from common.audits import Scope
+from reconciliation import accounts, closing, day_rules
 from reconciliation.accounts import Opening
 from reconciliation.errors import AccountRefused
 from reconciliation.models import BankStatement, SettlementAccount, StatementFormat
 from tests.networks.ach.inbound.builders import RAIL
+from tests.reconciliation.books import book, match_all
 from tests.reconciliation.statements import (
     MONDAY,
     NOW,
     NUMBER,
     OPENING,
     TUESDAY,
+    WEDNESDAY,
     bai2_of,
     camt_of,
     codes,
@@ -96,10 +99,56 @@ class TestANewBeginning:
         with pytest.raises(AccountRefused, match="November 16"):
             in_force(opened_on=MONDAY)
 
-    def test_may_have_another_format(self, account):
+    @pytest.mark.parametrize("number", [NUMBER, "0123456789"])
+    def test_waits_until_the_days_before_are_closed(self, account, number):
+        take(bai2_of(MONDAY))
+
+        with pytest.raises(AccountRefused, match="not closed"):
+            in_force(opened_on=TUESDAY, number=number)
+
+    def test_waits_until_nothing_is_in_transit(self, acme, account):
+        book(acme, MONDAY, 5_000)
+        take(bai2_of(MONDAY))
+        closing.close(RAIL, now=NOW)
+
+        with pytest.raises(AccountRefused, match="1 line of the books would be in transit"):
+            in_force(opened_on=TUESDAY)
+
+    def test_waits_until_the_books_have_what_the_bank_showed(self, acme, account):
+        book(acme, WEDNESDAY, 5_000)
         take(bai2_of(MONDAY, 5_000))
-        other = in_force(form=StatementFormat.CAMT, opened_on=TUESDAY, cents=OPENING + 5_000)
+        match_all(MONDAY)
+        closing.close(RAIL, now=NOW)
 
-        take(camt_of(TUESDAY, 1, opening=OPENING + 5_000))
+        with pytest.raises(AccountRefused, match="in transit"):
+            in_force(opened_on=TUESDAY, cents=OPENING + 5_000)
 
-        assert other.statements.get().closing == OPENING + 5_001
+    def test_may_have_another_format(self, account):
+        take(bai2_of(MONDAY))
+        closing.close(RAIL, now=NOW)
+        other = in_force(form=StatementFormat.CAMT, opened_on=TUESDAY)
+
+        take(camt_of(TUESDAY, 1))
+
+        assert other.statements.get().closing == OPENING + 1
+
+    def test_counts_from_what_was_agreed_on(self, acme, account):
+        take(bai2_of(MONDAY))
+        first = closing.close(RAIL, now=NOW)
+        in_force(opened_on=TUESDAY, cents=OPENING + 7)
+        book(acme, TUESDAY, 100)
+        take(bai2_of(TUESDAY, 100, opening=OPENING + 7))
+        match_all(TUESDAY)
+
+        day = closing.close(RAIL, now=NOW)
+
+        assert (day.ledger, day.in_transit, day.follows) == (OPENING + 107, 0, first)
+        assert list(day_rules.check(Scope(full=True))) == []
+
+    def test_may_have_another_number_whose_statements_alone_are_read_then(self, account):
+        take(bai2_of(MONDAY))
+        closing.close(RAIL, now=NOW)
+        in_force(opened_on=TUESDAY, number="0123456789")
+
+        assert codes(take(bai2_of(TUESDAY))) == ["account_unknown"]
+        assert take(bai2_of(TUESDAY, account="0123456789")).status == "applied"

@@ -6,7 +6,7 @@ import pytest
 
 from balance.operator.accounts import Step
 from networks.ach.models import AchEntry, AchReversal, InRecord
-from reconciliation import expecting
+from reconciliation import closing, expecting
 from reconciliation.models import BankStatement, ClosedDay, ExpectedLine
 from tests.networks.ach.inbound import builders
 from tests.networks.ach.inbound.builders import RAIL
@@ -171,6 +171,7 @@ class TestReturns:
 
 def test_a_late_line_is_older_than_the_account_that_began_anew(rail, account, acme):
     take(bai2_of(MONDAY))
+    closing.close(RAIL, now=NOW)
     in_force(opened_on=TUESDAY, cents=OPENING)
     (entry,) = settled(acme, batch_of(rail), 5_000, day=MONDAY)
 

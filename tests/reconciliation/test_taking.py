@@ -165,9 +165,8 @@ class TestWhatIsSetAside:
         assert (file.status, codes(file)) == ("review", ["statement_overlaps"])
 
     def test_all_of_a_file_with_one_statement_that_is_not_right(self, rail):
-        in_force(opened_on=TUESDAY, cents=7)
-        in_force(number="0123456789", opened_on=MONDAY, cents=7)
-        one, other = bai2_of(MONDAY, 5, opening=7, account="0123456789"), bai2_of(TUESDAY, 5)
+        in_force(cents=7)
+        one, other = bai2_of(MONDAY, 5, opening=7), bai2_of(TUESDAY, 5)
         both = one.split(b"99,")[0] + b"\n".join(other.split(b"\n")[1:])
         file = take(_with_trailer(both))
 

@@ -1,0 +1,1 @@
+"""The books and the bank: what people decide about suspense and days."""

@@ -1,0 +1,128 @@
+"""Books lines of statements that the books learn of by them: fees, and what nobody knows.
+
+A line of the operator, what is expected of the bank, and the match of both are written in one
+transaction with the row that says why. So a line of the bank that has no counterpart gets one, and
+nothing stays unmatched for want of it (decision 0216).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import structlog
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from balance.operator.accounts import Step
+from networks.bank_statements.items import LineKind
+from reconciliation import accounts, matching, own_lines
+from reconciliation.errors import BookingRefused
+from reconciliation.models import (
+    BankStatement,
+    BookedAs,
+    BookedLine,
+    MatchedLine,
+    Rule,
+    StatementLine,
+)
+from reconciliation.reasons import checked
+
+log = structlog.get_logger(__name__)
+
+SOURCE_TYPE = "booked_line"
+
+# By kind, what happens to a line that no rule matched. Of a return, a batch or a reversal the books
+# may learn by another file, so those wait for it or for a person.
+BY_KIND = {
+    LineKind.FEE: BookedAs.FEE,
+    LineKind.CREDIT: BookedAs.SUSPENSE,
+    LineKind.DEBIT: BookedAs.SUSPENSE,
+    LineKind.INTEREST: BookedAs.SUSPENSE,
+    LineKind.UNKNOWN: BookedAs.SUSPENSE,
+}
+# The step of a credit at the bank, and that of a debit.
+_STEPS = {
+    BookedAs.FEE: (Step.FEE_REFUNDED, Step.FEE_CHARGED),
+    BookedAs.SUSPENSE: (Step.SUSPENSE_CREDITED, Step.SUSPENSE_DEBITED),
+}
+_LINES_TOGETHER = 200
+
+
+@transaction.atomic
+def book(
+    line: StatementLine, booked_as: BookedAs, *, by: str, reason: str, now: datetime
+) -> BookedLine:
+    """Book a free line of a statement as a person says. Raises BookingRefused."""
+    text = checked(reason, BookingRefused)
+    rail = line.statement.account.rail_id
+    accounts.lock(rail)
+    if not _free(StatementLine.objects.filter(pk=line.pk)).exists():
+        raise BookingRefused("The line is matched already.")
+    if line.amount == 0:
+        raise BookingRefused("The line moves no money, so there is nothing to book.")
+    return _book(rail, line, booked_as, now=now, by=by, reason=text)
+
+
+def book_open(rail: str, statement: BankStatement | None, *, now: datetime) -> int:
+    """Book what the kind of a free line says of it, once no rule has matched it: of one statement,
+    or of all. Returns how many lines. To do it again does no harm."""
+    done = 0
+    while count := _book_some(rail, statement, now):
+        done += count
+    if done:
+        log.info("statement_lines_booked", rail=rail, lines=done)
+    return done
+
+
+@transaction.atomic
+def _book_some(rail: str, statement: BankStatement | None, now: datetime) -> int:
+    account = accounts.lock(rail)
+    if account is None:
+        return 0
+    rows = StatementLine.objects.filter(
+        statement__account=account, statement__closed_day=None, kind__in=list(BY_KIND)
+    )
+    if statement is not None:
+        rows = rows.filter(statement=statement)
+    lines = _free(rows.exclude(amount=0)).select_related("statement").order_by("pk")
+    taken = list(lines[:_LINES_TOGETHER])
+    for line in taken:
+        _book(rail, line, BY_KIND[LineKind(line.kind)], now=now)
+    return len(taken)
+
+
+def _book(
+    rail: str,
+    line: StatementLine,
+    booked_as: BookedAs,
+    *,
+    now: datetime,
+    by: str = "",
+    reason: str = "",
+) -> BookedLine:
+    booked = BookedLine.objects.create(
+        line=line,
+        booked_as=booked_as,
+        amount=line.amount,
+        booked_at=now,
+        booked_by=by,
+        reason=reason,
+    )
+    day = line.statement.last_day
+    written = own_lines.write(
+        _STEPS[booked_as][line.amount < 0],
+        abs(line.amount),
+        rail=rail,
+        source=(SOURCE_TYPE, booked.pk),
+        day=day,
+        now=now,
+    )
+    matching.tie(
+        [line.pk], [written], rail=rail, rule=Rule.BOOKED, day=day, by=by, reason=reason, now=now
+    )
+    return booked
+
+
+def _free(lines: QuerySet[StatementLine]) -> QuerySet[StatementLine]:
+    matched = MatchedLine.objects.filter(line=OuterRef("pk"), match__isnull=False)
+    return lines.filter(~Exists(matched))
