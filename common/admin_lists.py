@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from typing import Any
+from urllib.parse import quote
 
 from django.core.paginator import Paginator
 from django.db import connection
@@ -20,6 +21,7 @@ WHERE relkind = 'r'
   AND (oid = %(table)s::regclass
        OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = %(table)s::regclass))
 """
+_KEY = "-key-"  # in the place of a row's own
 
 
 class EstimatedPaginator(Paginator):  # type: ignore[type-arg]
@@ -54,7 +56,14 @@ class FoundRows(ChangeList):  # type: ignore[misc]  # unfold ships no types
         desk = self.model_admin
         if not getattr(desk, "desk_page", ""):
             return str(super().url_for_result(result))
-        return reverse(desk.desk_page, args=[getattr(result, desk.desk_key)])
+        before, after = self._around_key
+        return f"{before}{quote(str(getattr(result, desk.desk_key)))}{after}"
+
+    @cached_property
+    def _around_key(self) -> tuple[str, str]:
+        """The address of the desk's own pages, looked up once for all rows."""
+        before, _key, after = reverse(self.model_admin.desk_page, args=[_KEY]).partition(_KEY)
+        return before, after
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
