@@ -6,7 +6,8 @@ Nothing here trusts what the product says about itself if somebody outside knows
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Model
@@ -162,20 +163,20 @@ def _net(world: World, entry: Entry) -> int:
     kinds = entry.kinds(by=world.time.now)
     is_there = K.FINAL in kinds and K.RETURNED not in kinds
     is_in = entry.instruction.id.startswith("ftx_")
-    is_there = is_there or _is_there_again(world, entry, kinds, is_in=is_in)
+    is_there = is_there or _is_there_again(entry, by=world.time.now, is_in=is_in)
     sign = 1 if is_in else -1
     return sign * entry.instruction.amount if is_there else 0
 
 
-def _is_there_again(world: World, entry: Entry, kinds: Collection[K], *, is_in: bool) -> bool:
+def _is_there_again(entry: Entry, *, by: datetime, is_in: bool) -> bool:
     """Whether our bank did not accept its return, and the balance has that: of money in, once the
     other bank may not contest it any more."""
-    if not {K.RETURNED, K.RETURN_DISHONORED} <= set(kinds) or K.RETURN_CONTESTED in kinds:
+    said = {event.kind: event for event in entry.told(by=by)}
+    if not {K.RETURNED, K.RETURN_DISHONORED} <= said.keys() or K.RETURN_CONTESTED in said:
         return False
-    said = next(m.event for m in entry.messages if m.event.kind is K.RETURN_DISHONORED)
-    last_day = calendar.contest_due_date(day_of(said.occurred_at))
+    last_day = calendar.contest_due_date(day_of(said[K.RETURN_DISHONORED].occurred_at))
     over = calendar.opening_of_business(calendar.next_banking_day(last_day))
-    return not is_in or over <= world.time.now
+    return not is_in or over <= by
 
 
 def _unknown_adjustments(tenant_id: str, world: World) -> Iterator[Finding]:
