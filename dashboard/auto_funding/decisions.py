@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from common.errors import DomainError
 from common.money import format_cents
+from dashboard.auto_funding.state import people
 from dashboard.shell.badges import Badge
 from funding.models import AutoFundingDecision, DecisionOutcome
 from funding.services import notices
+from funding.states import FundingStatus
 
 REASONS = {
     "below_threshold": "The balance was below the threshold.",
@@ -78,3 +81,16 @@ def reason(code: str) -> str:
     if notices.is_pause(code):
         return f"It was paused. {notices.explain_pause(code)[0]}"
     return f"We have no explanation for {code}. Please contact support."
+
+
+def fired_in_words(
+    decision: AutoFundingDecision, *, approvers: Sequence[str], is_stopped: bool
+) -> str:
+    """What became of the money that auto-funding just began to add. `is_stopped` says that
+    operators have stopped sending funding of this tenant."""
+    amount, funding = format_cents(decision.amount), decision.funding
+    if funding is not None and funding.status == FundingStatus.AWAITING_CONFIRMATION:
+        return f"{amount} waits for the approval of {people(approvers)}."
+    if is_stopped:
+        return f"We send {amount} once sending resumes."
+    return f"{amount} is on its way."

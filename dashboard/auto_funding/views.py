@@ -15,12 +15,12 @@ from dashboard.authorizations import asking
 from dashboard.auto_funding import authorization
 from dashboard.auto_funding import form as auto_funding_form
 from dashboard.auto_funding import state as auto_funding
-from dashboard.auto_funding.decisions import decision_line
+from dashboard.auto_funding.decisions import decision_line, fired_in_words
 from dashboard.auto_funding.form import FIELDS, AutoFundingForm
 from dashboard.auto_funding.preview import Preview, of_form, of_settings
 from dashboard.bank_accounts import authorization as bank_authorization
 from dashboard.funding.methods import method_choices
-from dashboard.shell import refusals
+from dashboard.shell import refusals, stops
 from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import page
 from funding import selectors
@@ -31,7 +31,13 @@ from funding.errors import (
     FundingSourceNotAuthorized,
 )
 from funding.models import AutoFundingConfig, DecisionOutcome, FundingSource
-from funding.services import authorizations, auto_funding_config, limits, pauses
+from funding.services import (
+    approval_policy,
+    authorizations,
+    auto_funding_config,
+    limits,
+    pauses,
+)
 from funding.services.auto_funding_checks import obstacle_of
 from tenants import actors
 
@@ -103,8 +109,24 @@ def settings(request: PageRequest) -> HttpResponse:
     except DomainError as refusal:
         refusals.add_to(form, refusal, fields=FIELDS)
         return _ask(request, form, _preview(request, form, now))
-    messages.success(request, "Saved.")
+    messages.success(request, " ".join(filter(None, ("Saved.", _fired(request, now)))))
     return redirect("dashboard:auto_funding")
+
+
+def _fired(request: PageRequest, now: datetime) -> str:
+    """What the rule did the moment it was saved, in words; empty where it added nothing."""
+    tenant = request.access.tenant
+    made = selectors.decisions(tenant_id=tenant.pk).filter(
+        outcome=DecisionOutcome.FIRED, created_at=now
+    )
+    decision = made.select_related("funding").first()
+    if decision is None:
+        return ""
+    return fired_in_words(
+        decision,
+        approvers=approval_policy.approvers(tenant_id=tenant.pk),
+        is_stopped=bool(stops.of(tenant).funding),
+    )
 
 
 @require_POST

@@ -13,6 +13,8 @@ from funding.models import AutoFundingConfig, FundingTransaction
 from funding.services import auto_funding_config
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, Role
+from tenants.services import switches
+from tenants.switches import SwitchKind
 from tests.balance.builders import fund, movement
 from tests.builders import (
     make_auto_funding,
@@ -76,9 +78,36 @@ class TestSaving:
     def test_adds_money_at_once_when_the_balance_is_low(self, acme, dana_browser):
         make_source(acme)
 
-        dana_browser.post(SETTINGS, filled(acme))
+        page = dana_browser.post(SETTINGS, filled(acme), follow=True)
 
         assert FundingTransaction.objects.get().amount == 50_000
+        assert "Saved. $500.00 is on its way." in page.content.decode()
+
+    def test_says_whose_approval_waits(self, acme, dana_browser):
+        make_source(acme)
+        asked = {"confirmation_threshold": "100", "confirmation_emails": "ana@acme.test"}
+
+        page = dana_browser.post(SETTINGS, filled(acme, **asked), follow=True)
+
+        said = "Saved. $500.00 waits for the approval of ana@acme.test."
+        assert said in page.content.decode()
+
+    def test_says_that_sending_is_stopped(self, acme, dana_browser):
+        make_source(acme)
+        switches.engage(kind=SwitchKind.FUNDING, reason="Storm", actor=SYSTEM, now=utc_now())
+
+        page = dana_browser.post(SETTINGS, filled(acme), follow=True)
+
+        assert "Saved. We send $500.00 once sending resumes." in page.content.decode()
+
+    def test_promises_nothing_that_it_did_not_do(self, acme, dana_browser):
+        make_source(acme)
+        fund(acme, 100_000)
+
+        page = dana_browser.post(SETTINGS, filled(acme), follow=True).content.decode()
+
+        assert "Saved." in page
+        assert "on its way." not in page
 
     def test_clears_what_was_left_empty(self, acme, dana_browser):
         make_source(acme)
