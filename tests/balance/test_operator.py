@@ -20,6 +20,7 @@ from balance.operator.totals import roll_up, totals
 from balance.sets import Entry
 from common import database_clock, days
 from common.audits import Scope
+from common.money import AMOUNT_MAX
 from tenants.actors import SYSTEM
 from tests.balance.builders import balance_of, entry, fund, round_trips
 from tests.builders import NOW
@@ -55,6 +56,27 @@ def test_the_sign_in_sql_is_that_of_the_pair(step):
             f"SELECT {clearing_sql('given.step')} FROM (SELECT %s) AS given (step)", [step]
         )
         assert cursor.fetchone() == (PAIRS[step].sign(OperatorAccount.BANK_CLEARING),)
+
+
+SOUND = "SELECT balance_operator_line_is_sound(%s, %s, %s, %s)"
+
+
+@pytest.mark.parametrize("step", [*Step, "unknown"])
+@pytest.mark.django_db
+def test_a_line_needs_the_rail_and_the_tenant_that_its_step_concerns(step):
+    def is_sound(rail: str, tenant: str | None, amount: int = 1) -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute(SOUND, [step, amount, rail, tenant])
+            return bool(cursor.fetchone()[0])
+
+    pair = PAIRS.get(step, ())
+
+    assert is_sound("ach", "ten_1") is (step in PAIRS)
+    assert is_sound("", "ten_1") is (step in PAIRS and OperatorAccount.SETTLEMENT not in pair)
+    assert is_sound("ach", None) is (step in PAIRS and OperatorAccount.BANK_CLEARING not in pair)
+    assert not is_sound("ach", "ten_1", 0)
+    assert not is_sound("ach", "ten_1", AMOUNT_MAX + 1)
+    assert is_sound("ach", "ten_1", AMOUNT_MAX) is (step in PAIRS)
 
 
 class TestLines:

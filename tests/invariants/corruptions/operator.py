@@ -93,13 +93,13 @@ OPERATOR = [
     Damage(
         "operator's line: no tenant",
         REFUSED,
-        "operator_line_has_its_tenant",
+        "operator_line_is_sound",
         "UPDATE balance_operator_line SET tenant_id = NULL WHERE source_id = '{f1}'",
     ),
     Damage(
         "operator's line: no rail",
         REFUSED,
-        "operator_line_has_its_rail",
+        "operator_line_is_sound",
         "UPDATE balance_operator_line SET rail = '' WHERE source_id = '{f1}'",
     ),
     Damage(
