@@ -74,6 +74,7 @@ ESSENTIAL: Weights = {
     "payments.submit_due": 7,
     **READING,
     "payments.run_waiting": 6,
+    "transfers.count_dishonored": 2,
     "payments.expire_waiting": 4,
     "funding.process_verifications": 3,
     "funding.sweep_auto_funding": 3,
