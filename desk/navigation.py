@@ -25,7 +25,7 @@ from dashboard.shell import brand_files
 from tenants.models import User
 
 _HOME = "admin:index"
-_ICON = '<span class="material-symbols-outlined md-18" aria-hidden="true">{}</span>'
+_ICON = '<i class="material-symbols-outlined" aria-hidden="true">{}</i>'
 _LINE = '<li><a href="{}"{}>{}{}</a></li>'
 
 # (title, icon, name of the address, permission). Those of lists follow from the model.
@@ -35,6 +35,7 @@ _PAGES = (
     ("Ledger", "account_balance", "desk:ledger", "balance.view_ledgercheck"),
     ("Files", "upload_file", "desk:files", "ach.view_outfile"),
     ("Exceptions", "rule", "desk:exceptions", "ach.view_inrecord"),
+    ("Reconciliation", "balance", "desk:reconciliation", "reconciliation.view_closedday"),
     ("Statements", "receipt_long", "desk:statements", "reconciliation.view_bankstatement"),
     ("Rails", "conversion_path", "desk:rails", "ach.view_achrail"),
     ("Queues", "schedule", "desk:queues", "tenants.view_tenant"),

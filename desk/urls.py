@@ -14,6 +14,7 @@ from desk.ledger import views as ledger
 from desk.proposals import views as proposals
 from desk.queues import views as queues
 from desk.rails import views as rails
+from desk.reconciliation import views as reconciliation
 from desk.statements import views as statements
 from desk.tenants import viewing
 from desk.tenants import views as tenants
@@ -84,6 +85,73 @@ urlpatterns = [
         "rails/<str:name>/originators/<str:originator_id>/end/",
         rails.end_originator,
         name="originator_end",
+    ),
+    path("reconciliation/", reconciliation.overview, name="reconciliation"),
+    path("reconciliation/suspense/", reconciliation.suspense, name="suspense"),
+    path(
+        "reconciliation/suspense/<str:booked_id>/",
+        reconciliation.suspense_line,
+        name="suspense_line",
+    ),
+    path(
+        "reconciliation/suspense/<str:booked_id>/clear/",
+        reconciliation.clear,
+        name="suspense_clear",
+    ),
+    path(
+        "reconciliation/clearings/<str:clearing_id>/",
+        reconciliation.decide,
+        name="suspense_decide",
+    ),
+    path(
+        "reconciliation/matches/<str:match_id>/",
+        reconciliation.match,
+        name="reconciliation_match",
+    ),
+    path(
+        "reconciliation/matches/<str:match_id>/take-apart/",
+        reconciliation.take_apart,
+        name="reconciliation_take_apart",
+    ),
+    path(
+        "reconciliation/lines/<int:line_id>/match/",
+        reconciliation.match_line,
+        name="reconciliation_match_line",
+    ),
+    path(
+        "reconciliation/lines/<int:line_id>/book/",
+        reconciliation.book_line,
+        name="reconciliation_book_line",
+    ),
+    path(
+        "reconciliation/rails/<str:rail>/",
+        reconciliation.history,
+        name="reconciliation_history",
+    ),
+    path(
+        "reconciliation/rails/<str:rail>/close/",
+        reconciliation.close,
+        name="reconciliation_close",
+    ),
+    path(
+        "reconciliation/rails/<str:rail>/open/",
+        reconciliation.open_lines,
+        name="reconciliation_open",
+    ),
+    path(
+        "reconciliation/rails/<str:rail>/books/<int:line>/",
+        reconciliation.explain,
+        name="reconciliation_explain",
+    ),
+    path(
+        "reconciliation/rails/<str:rail>/<str:day>/",
+        reconciliation.day,
+        name="reconciliation_day",
+    ),
+    path(
+        "reconciliation/rails/<str:rail>/<str:day>/transit/",
+        reconciliation.transit,
+        name="reconciliation_transit",
     ),
     path("statements/", statements.statements, name="statements"),
     path("statements/upload/", statements.upload, name="statement_upload"),

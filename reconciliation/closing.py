@@ -80,7 +80,7 @@ def close(rail: str, *, now: datetime, by: str = "") -> ClosedDay:
         raise CloseRefused([_missing(account)])
     expecting.take(rail, now=now)
     found = figures.now_of(account, statement.last_day)
-    if reasons := tuple(_reasons(account, found)):
+    if reasons := tuple(obstacles(account, found)):
         raise CloseRefused(reasons)
     day = _keep(account, statement, found, now, by)
     log.info("day_closed", rail=rail, day=day.day.isoformat(), by=by or "itself")
@@ -141,7 +141,7 @@ def _missing(account: SettlementAccount) -> str:
     )
 
 
-def _reasons(account: SettlementAccount, found: Figures) -> Iterator[str]:
+def obstacles(account: SettlementAccount, found: Figures) -> Iterator[str]:
     """Why a day cannot be closed, in words."""
     if found.unmatched.lines:
         yield (

@@ -243,6 +243,10 @@ _AMONG_STAFF = {
     "adjustment.rejected": "Rejected to {type} {amount}",
     "bank_statement.dismissed": "Approved that a bank statement of the rail {rail} is never taken",
     "bank_statement.uploaded": "Uploaded a bank statement of the rail {rail}",
+    "clearing.approved": "Approved what {amount} in suspense was",
+    "clearing.proposed": "Proposed what {amount} in suspense was",
+    "clearing.rejected": "Rejected what {amount} in suspense was said to be",
+    "day.closed": "Closed {day} of the rail {rail}",
     "item.given": "Gave the {item} {subject} to {email}",
     "item.noted": "Wrote a note on the {item} {subject}",
     "item.released": "Released the {item} {subject}, which is nobody's now",
@@ -277,7 +281,11 @@ _AMONG_STAFF = {
         "Put the settlement account ··{last4} of {rail} in force, alone"
     ),
     "settlement_account.rejected": "Rejected the settlement account ··{last4} of {rail}",
+    "statement_line.booked": "Booked {amount} of a bank statement",
+    "statement_line.matched": "Matched {amount} of a bank statement by hand",
     "statement_line.revealed": "Read what the bank says in line {position} of a statement",
+    "statement_line.taken_apart": "Took a match of {amount} apart",
+    "transit.explained": "Wrote why line {line} of the books is long in transit",
     "user.changed": "Changed {email}",  # by earlier releases
     "user.created": "Created {email}",
 }

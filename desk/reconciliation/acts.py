@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import date, datetime
 
 from django.db import transaction
 
 from desk import doers
 from desk.doers import Doer
-from reconciliation import booking, clearing, closing, notes
+from reconciliation import booking, by_hand, clearing, closing, notes
 from reconciliation.models import (
     BookedAs,
     BookedLine,
     Clearing,
     ClearingKind,
     ClosedDay,
+    Match,
     StatementLine,
     TransitNote,
 )
@@ -24,6 +26,39 @@ PROPOSES = "reconciliation.propose_clearing"
 APPROVES = "reconciliation.approve_clearing"
 CLOSES = "reconciliation.close_day"
 EXPLAINS = "reconciliation.explain_intransit"
+
+
+@transaction.atomic
+def match(
+    *,
+    line: StatementLine,
+    also: Collection[int],
+    books: Collection[int],
+    reason: str,
+    doer: Doer,
+    now: datetime,
+) -> Match:
+    """Match a line of a statement, and others of it (`also`), with lines of the books. Raises
+    MatchRefused."""
+    made = by_hand.match(
+        [line.pk, *also],
+        books,
+        rail=line.statement.account.rail_id,
+        day=line.statement.last_day,
+        reason=reason,
+        by=doer.name,
+        now=now,
+    )
+    _record_match("matched", made, doer, now, made.reason)
+    return made
+
+
+@transaction.atomic
+def take_apart(*, match: Match, reason: str, doer: Doer, now: datetime) -> Match:
+    """Set the lines of a match free again. Raises MatchRefused."""
+    apart = by_hand.take_apart(match.pk, reason=reason, by=doer.name, now=now)
+    _record_match("taken_apart", apart, doer, now, apart.voided_why)
+    return apart
 
 
 @transaction.atomic
@@ -131,4 +166,17 @@ def _record_clearing(what: str, row: Clearing, doer: Doer, now: datetime, note: 
         kind=str(row.kind),
         amount=row.booked.amount,
         line=row.booked_id,
+    )
+
+
+def _record_match(what: str, row: Match, doer: Doer, now: datetime, note: str) -> None:
+    doers.record(
+        doer,
+        f"statement_line.{what}",
+        row.pk,
+        now=now,
+        note=note,
+        rail=row.rail_id,
+        day=row.day.isoformat(),
+        amount=row.amount,
     )

@@ -64,6 +64,8 @@ RECORDS, FILES, ENTRIES = "ach.view_inrecord", "ach.view_outfile", "ach.view_ach
 RAILS, LEDGER, TENANT = "ach.view_achrail", "balance.view_ledgercheck", "tenants.view_tenant"
 DELIVERY = "webhooks.view_webhookdelivery"
 STATEMENTS = "reconciliation.view_bankstatement"
+DAYS, CLEARING = "reconciliation.view_closedday", "reconciliation.propose_clearing"
+MATCHING = "reconciliation.match_statementline"
 DESK = {
     "exceptions": _seen(RECORDS),
     "exception_record": _seen(RECORDS),
@@ -111,6 +113,21 @@ DESK = {
     "originator_debits": _form(RECORDS, "ach.change_originator"),
     "originator": _form(RAILS, "ach.change_originator"),
     "originator_end": _button(RAILS, "ach.change_originator"),
+    "reconciliation": _seen(DAYS),
+    "reconciliation_history": _seen(DAYS),
+    "reconciliation_day": _seen(DAYS),
+    "reconciliation_transit": _seen(DAYS),
+    "reconciliation_explain": _form(DAYS, "reconciliation.explain_intransit"),
+    "reconciliation_close": _button(DAYS, "reconciliation.close_day"),
+    "reconciliation_open": _seen(DAYS),
+    "reconciliation_match": _seen(DAYS),
+    "reconciliation_take_apart": _form(DAYS, MATCHING),
+    "reconciliation_match_line": _form(DAYS, MATCHING),
+    "reconciliation_book_line": _form(DAYS, MATCHING),
+    "suspense": _seen(DAYS),
+    "suspense_line": _seen(DAYS),
+    "suspense_clear": _form(DAYS, CLEARING),
+    "suspense_decide": _form(DAYS, "reconciliation.approve_clearing"),
     "statements": _seen(STATEMENTS),
     "statement": _seen(STATEMENTS),
     "statement_line": _button(STATEMENTS, "reconciliation.reveal_statementline"),

@@ -25,11 +25,11 @@ OURS = (approvals, balance, common, dashboard, desk, funding, networks, payments
 # What names nothing: searches, amounts, ids, addresses, numbers, tokens, passwords, codes, and what
 # a bank's rules bound to ASCII.
 NO_NAMES = {
-    "account_id", "account_number", "account_number_again", "amount", "batches", "code",
-    "company_id", "current", "entry", "host_key", "information", "login", "networks",
-    "new_password", "number", "offset_account", "oldpassword", "password", "password1", "password2",
-    "path", "payment", "public_token", "request_id", "routing_number", "search", "seen", "subject",
-    "tenant", "threshold", "to", "token", "total", "typed_amount", "url", "who",
+    "account_id", "account_number", "account_number_again", "adjustment", "amount", "batches",
+    "code", "company_id", "current", "entry", "host_key", "information", "login", "networks",
+    "new_password", "number", "offset_account", "oldpassword", "other", "password", "password1",
+    "password2", "path", "payment", "public_token", "request_id", "routing_number", "search",
+    "seen", "subject", "tenant", "threshold", "to", "token", "total", "typed_amount", "url", "who",
 }  # fmt: skip
 
 # The last one needs packages that are an option (docs/single-sign-on.md).
