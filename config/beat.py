@@ -32,6 +32,7 @@ _HURRIED = {
     "networks.watch_ach_files": 5,
     "reconciliation.read_statements": 3,
     "reconciliation.close_days": 5,
+    "reconciliation.match_lines": 5,
 }
 
 SCHEDULE: dict[str, dict[str, Any]] = {
@@ -67,6 +68,7 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "watch the files of banks": every(30, "networks.watch_ach_files"),
     "take bank statements": every(15, "reconciliation.read_statements"),
     "close days of settlement accounts": every(300, "reconciliation.close_days"),
+    "match bank statements with the books": every(120, "reconciliation.match_lines"),
     "seal what is new": every(900, "seals.seal_due"),
     "publish what is sealed": every(3600, "seals.publish"),
     "send the audit log on": every(15, "seals.stream_audit"),

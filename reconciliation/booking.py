@@ -7,6 +7,7 @@ nothing stays unmatched for want of it (decision 0216).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import structlog
@@ -14,9 +15,11 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from balance.operator.accounts import Step
+from common.engine.lookups import one_of
 from networks.bank_statements.items import LineKind
 from reconciliation import accounts, matching, own_lines
 from reconciliation.errors import BookingRefused
+from reconciliation.matching import naming
 from reconciliation.models import (
     BankStatement,
     BookedAs,
@@ -64,10 +67,10 @@ def book(
 
 
 def book_open(rail: str, statement: BankStatement | None, *, now: datetime) -> int:
-    """Book what the kind of a free line says of it, once no rule has matched it: of one statement,
-    or of all. Returns how many lines. To do it again does no harm."""
-    done = 0
-    while count := _book_some(rail, statement, now):
+    """Book what the kind of a free line says of it that names nothing of ours, once no rule has
+    matched it: of one statement, or of all. Returns how many lines. To do it again does no harm."""
+    silent, done = naming.silent_lines(rail), 0
+    while count := _book_some(rail, statement, silent, now):
         done += count
     if done:
         log.info("statement_lines_booked", rail=rail, lines=done)
@@ -75,12 +78,17 @@ def book_open(rail: str, statement: BankStatement | None, *, now: datetime) -> i
 
 
 @transaction.atomic
-def _book_some(rail: str, statement: BankStatement | None, now: datetime) -> int:
+def _book_some(
+    rail: str, statement: BankStatement | None, silent: Sequence[int], now: datetime
+) -> int:
     account = accounts.lock(rail)
     if account is None:
         return 0
     rows = StatementLine.objects.filter(
-        statement__account=account, statement__closed_day=None, kind__in=list(BY_KIND)
+        one_of("pk", silent),
+        statement__account=account,
+        statement__closed_day=None,
+        kind__in=list(BY_KIND),
     )
     if statement is not None:
         rows = rows.filter(statement=statement)

@@ -6,6 +6,7 @@ from celery import shared_task
 
 from common.clock import utc_now
 from reconciliation import closing, reading
+from reconciliation.matching import running
 
 # In seconds. A file of a million lines takes minutes; a killed worker's is taken up by the next.
 _SOFT, _HARD = 13 * 60, 14 * 60
@@ -15,8 +16,17 @@ _SOFT, _HARD = 13 * 60, 14 * 60
     name="reconciliation.read_statements", soft_time_limit=_SOFT, time_limit=_HARD, acks_late=False
 )
 def read_statements(**_future: object) -> None:
-    """Take the bank statements that are due."""
-    reading.read_due(now=utc_now())
+    """Take the bank statements that are due, and match what they show."""
+    if reading.read_due(now=utc_now()):
+        running.run_due(now=utc_now())
+
+
+@shared_task(
+    name="reconciliation.match_lines", soft_time_limit=_SOFT, time_limit=_HARD, acks_late=False
+)
+def match_lines(**_future: object) -> None:
+    """Find in the books what statements show, and book what the books cannot know."""
+    running.run_due(now=utc_now())
 
 
 @shared_task(

@@ -90,12 +90,22 @@ def _entry(body: ElementTree.Element, posting: Posting, terms: Terms) -> None:
     _add(entry, "AcctSvcrRef", str(posting.number))
     _kind(entry, posting, terms)
     details = _add(_add(entry, "NtryDtls"), "TxDtls")
-    references = _add(details, "Refs")
-    _add(references, "EndToEndId", posting.reference)
+    _references(_add(details, "Refs"), posting)
     if posting.return_code:
         reason = _add(_add(details, "RtrInf"), "Rsn")
         _add(reason, "Prtry", posting.return_code)
     _add(details, "AddtlTxInf", posting.text)
+
+
+def _references(references: ElementTree.Element, posting: Posting) -> None:
+    """A sum names the customer's file and the batch in it, another line its one transfer."""
+    if posting.kind not in {"settlement", "offset"} or not posting.reference:
+        _add(references, "EndToEndId", posting.reference or "NOTPROVIDED")
+        return
+    file, _, batch = posting.reference.partition("-")
+    _add(references, "MsgId", file)
+    if batch:
+        _add(references, "PmtInfId", posting.reference)
 
 
 def _kind(entry: ElementTree.Element, posting: Posting, terms: Terms) -> None:

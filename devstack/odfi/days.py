@@ -8,6 +8,7 @@ from datetime import date, datetime
 
 from devstack.odfi import acks, calendar, outgoing, sending, statements, store, terms
 from devstack.odfi.clock import Clock, read, written
+from devstack.odfi.terms import Terms
 
 STATEMENT_RANK = 3
 
@@ -93,33 +94,68 @@ def balance(db: sqlite3.Connection) -> int:
 
 
 def _settle(db: sqlite3.Connection, batch_id: int, at: datetime) -> None:
-    """The entries of a batch that settle now: one net posting, and one for each offset to the
-    customer's own account."""
-    chosen = (batch_id, written(at))
+    """The entries of a batch that settle now: what is agreed of totals, and a posting for each
+    offset to the customer's own account."""
+    agreed = terms.load(db)
     batch = db.execute("SELECT * FROM batch WHERE id = ?", (batch_id,)).fetchone()
-    net = db.execute(
-        "SELECT sum(effect) FROM entry WHERE batch_id = ? AND settles_at = ?", chosen
-    ).fetchone()[0]
-    agreed, header = terms.load(db), json.loads(batch["header"])
-    about = {
-        "reference": f"F{batch['file_id']}B{int(header['number'])}",
-        "text": f"{header['company_name'].strip()} {header['description'].strip()}",
-        "file_id": batch["file_id"],
-    }
-    if net:
-        post(db, "settlement", net, at, **about)
-    offsets = db.execute(
-        "SELECT effect FROM entry WHERE batch_id = ? AND settles_at = ? AND rdfi = ?"
-        " AND trim(account) = ? AND effect != 0 ORDER BY id",
-        (*chosen, agreed.odfi, agreed.settlement_account),
-    ).fetchall()
-    for (effect,) in offsets:
-        post(db, "offset", -effect, at, **about)
+    together = [batch_id] if agreed.totals == "batch" else _batches_of_file(db, batch, at)
+    if batch_id == together[0]:
+        _post_settlement(db, batch, together, agreed, at)
     db.execute(
         "UPDATE entry SET status = 'settled' WHERE batch_id = ? AND settles_at = ?"
         " AND status = 'accepted'",
-        chosen,
+        (batch_id, written(at)),
     )
+
+
+def _batches_of_file(db: sqlite3.Connection, batch: sqlite3.Row, at: datetime) -> list[int]:
+    """The batches of the same file that settle at the same time."""
+    rows = db.execute(
+        "SELECT DISTINCT batch_id FROM entry JOIN batch ON batch.id = batch_id"
+        " WHERE file_id = ? AND settles_at = ? ORDER BY batch_id",
+        (batch["file_id"], written(at)),
+    )
+    return [row[0] for row in rows]
+
+
+def _post_settlement(
+    db: sqlite3.Connection, first: sqlite3.Row, batches: list[int], agreed: Terms, at: datetime
+) -> None:
+    places = ", ".join("?" * len(batches))
+    chosen = (*batches, written(at))
+    settling = f"FROM entry WHERE batch_id IN ({places}) AND settles_at = ?"
+    credit, debit = db.execute(
+        "SELECT coalesce(sum(max(effect, 0)), 0), coalesce(sum(min(effect, 0)), 0)" + settling,
+        chosen,
+    ).fetchone()
+    offsets = db.execute(
+        f"SELECT effect {settling} AND rdfi = ? AND trim(account) = ? AND effect != 0 ORDER BY id",
+        (*chosen, agreed.odfi, agreed.settlement_account),
+    ).fetchall()
+    header = json.loads(first["header"])
+    about = {
+        "reference": _quoted(db, first, agreed),
+        "text": f"{header['company_name'].strip()} {header['description'].strip()}",
+        "file_id": first["file_id"],
+    }
+    for amount in (credit, debit) if agreed.gross else (credit + debit,):
+        if amount:
+            post(db, "settlement", amount, at, **about)
+    for (effect,) in offsets:
+        post(db, "offset", -effect, at, **about)
+
+
+def _quoted(db: sqlite3.Connection, batch: sqlite3.Row, agreed: Terms) -> str:
+    """What statements name of a batch: when its file was made and the file's modifier, and then
+    the number of the batch, if the sum is of one batch."""
+    if agreed.quotes == "nothing":
+        return ""
+    row = db.execute("SELECT header FROM file WHERE id = ?", (batch["file_id"],)).fetchone()
+    header = json.loads(row["header"])
+    name = f"{header['date']}{header['time']}{header['modifier']}"
+    if agreed.quotes == "file" or agreed.totals == "file":
+        return name
+    return f"{name}-{json.loads(batch['header'])['number']}"
 
 
 def _post_answers(db: sqlite3.Connection, _subject: int, at: datetime) -> None:

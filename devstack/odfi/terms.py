@@ -36,6 +36,12 @@ class Terms:
     """Acknowledge each entry; otherwise only those that are not plainly accepted."""
     archives: bool = False
     """Move taken files to outbound/archive; otherwise they stay where they were put."""
+    quotes: str = "batch"
+    """What statements name of the customer's files: the `batch`, the `file`, or `nothing`."""
+    totals: str = "batch"
+    """Of what statements show one sum: a `batch`, or what settles of a `file` at one time."""
+    gross: bool = False
+    """Show debits and credits apart; otherwise what is left of both."""
 
     @property
     def odfi(self) -> str:
@@ -43,6 +49,7 @@ class Terms:
         return self.routing[:8]
 
 
+_CHOICES = {"quotes": ("batch", "file", "nothing"), "totals": ("batch", "file")}
 _TYPES = {field.name: type(getattr(Terms(), field.name)) for field in fields(Terms)}
 
 
@@ -70,5 +77,7 @@ def _changed(terms: Terms, changes: dict[str, Any]) -> Terms:
             value = float(value)
         if type(value) is not kind:
             raise BadTerm(f"{name} takes {kind.__name__}, not {value!r}")
+        if value not in _CHOICES.get(name, (value,)):
+            raise BadTerm(f"{name} takes {', '.join(_CHOICES[name])}, not {value!r}")
         typed[name] = value
     return replace(terms, **typed)

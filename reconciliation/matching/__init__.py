@@ -1,7 +1,8 @@
-"""Ties lines of bank statements to what the books expect."""
+"""Ties lines of bank statements to what the books expect: `tying` does it, `rules` say which lines
+belong together, and `running` tries the rules."""
 
 from __future__ import annotations
 
-from reconciliation.matching.tying import tie
+from reconciliation.matching.tying import tie, untie
 
-__all__ = ["tie"]
+__all__ = ["tie", "untie"]

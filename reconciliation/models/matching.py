@@ -18,6 +18,7 @@ from networks.ach.models import AchRail, columns
 from reconciliation.models import closed
 from reconciliation.models.statements import StatementLine
 
+MATCH_PREFIX = "mat"
 _STEP_LENGTH = 24
 _SETTLING = steps_on(OperatorAccount.SETTLEMENT)
 
@@ -42,7 +43,7 @@ class Match(models.Model):
     closed may be taken apart (`voided_at`): then its lines are free again.
     """
 
-    id = PrefixedIdField("mat")
+    id = PrefixedIdField(MATCH_PREFIX)
     rail = models.ForeignKey(AchRail, on_delete=models.PROTECT, related_name="+", db_index=False)
     rule = models.CharField(max_length=10, choices=Rule)
     day = models.DateField()

@@ -14,7 +14,7 @@ from typing import Any
 from common import ids
 from common.clock import utc_now
 from networks import calendar
-from networks.ach import building, freezing
+from networks.ach import building, freezing, references
 from networks.ach.inbound import reading, storing
 from networks.ach.models import AchEntry, InFile, InRecord, OutFile
 from networks.ach.models.inbound import InFolder
@@ -34,7 +34,8 @@ from tests.networks.ach.inbound.builders import (
     changed,
     returned,
 )
-from tests.reconciliation import statements
+from tests.reconciliation import banking, statements, transfers
+from tests.reconciliation.banking import Posted
 
 _number = itertools.count(1)
 
@@ -129,6 +130,17 @@ def bank_said(opening: int = statements.OPENING) -> bytes:
     """A day with two lines."""
     said: bytes = statements.bai2_of(statements.MONDAY, 5_000, -1_000, opening=opening)
     return said
+
+
+def shown_lines() -> None:
+    """A statement that was taken, with our own account's side of a file: it undoes itself."""
+    rail = inbound.make_rail(f"bank{next(_number)}")
+    statements.in_force(rail=rail.pk)
+    name = references.of_batch(inbound.make_batch(rail, is_offset=True, description="OFFSET"))
+    content = banking.content_of(Posted(5_000, name), Posted(-5_000, name, "offset"))
+    statements.store(content, rail=rail.pk)
+    read_statements(now=utc_now())
+    assert len(transfers.bank_lines(rail=rail.pk)) == 2
 
 
 def odd_statement() -> InFile:

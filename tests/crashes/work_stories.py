@@ -279,6 +279,10 @@ def bank_statement(_world: World) -> None:
     banks.statement()
 
 
+def bank_lines(_world: World) -> None:
+    banks.shown_lines()
+
+
 def dishonored(world: World) -> None:
     """A returned funding whose return our bank did not accept, weeks ago."""
     returning = make_source(world.tenant, account_number="10001", now=utc_now())
@@ -309,6 +313,7 @@ BEGINNINGS: dict[str, Callable[[World], None]] = {
     "networks.watch_ach_files": bank_files,
     "reconciliation.read_statements": bank_statement,
     "reconciliation.close_days": closable_day,
+    "reconciliation.match_lines": bank_lines,
     "payments.submit_due": submit_payments,
     "payments.process_network_events": payment_events,
     "payments.run_waiting": waiting,

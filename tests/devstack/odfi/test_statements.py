@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from devstack.odfi import client
 from tests.devstack.odfi.paper import Batch, Entry, File
 
 CAMT = "{urn:iso:std:iso:20022:tech:xsd:camt.053.001.08}"
@@ -45,6 +46,7 @@ class TestBoth:
 class TestBai2:
     def test_says_what_was_posted(self, months):
         records = months["bai2_20351204.txt"].decode().splitlines()
+        made = "3512030000A"
 
         assert records == [
             "01,124000313,1987654321,351205,0600,2,,,2/",
@@ -52,8 +54,8 @@ class TestBai2:
             "03,4000123456,USD,010,100000000,,,015,99999077,,/",
             "88,040,100000000,,,045,99999077,,/",
             "88,100,3077,2,,400,4000,1,/",
-            "16,166,3000,0,1,F1B1,BALLAST TOPUP",
-            "16,466,4000,0,2,F1B2,BALLAST TOPUP",
+            f"16,166,3000,0,1,{made}-0000001,BALLAST TOPUP",
+            f"16,466,4000,0,2,{made}-0000002,BALLAST TOPUP",
             "16,142,77,0,3,211000010000002,A B  INC",
             "49,400012308,7/",
             "98,400012308,1,9/",
@@ -165,3 +167,52 @@ class TestTheAccount:
         assert len(found) == 9
         assert bank.balance == 100_000_000 + moved
         assert bank.ask("postings")[-1]["balance"] == bank.balance
+
+
+class TestSums:
+    """What is agreed of the sums that settle, and of what they name."""
+
+    @pytest.fixture
+    def settled(self, bank):
+        def settled(**terms):
+            bank.ask("terms", **terms)
+            debits = Batch([Entry("555", 1_000), Entry("556", 2_000)])
+            credits = Batch([Entry("555", 4_000, "22")], service_class="220")
+            bank.send(File([debits, credits]).bytes())
+            bank.days(2)
+            return [(each["amount"], each["reference"][10:]) for each in bank.ask("postings")]
+
+        return settled
+
+    @pytest.mark.parametrize(
+        ("terms", "postings"),
+        [
+            ({}, [(3_000, "A-0000001"), (-4_000, "A-0000002")]),
+            ({"quotes": "file"}, [(3_000, "A"), (-4_000, "A")]),
+            ({"quotes": "nothing"}, [(3_000, ""), (-4_000, "")]),
+            ({"totals": "file"}, [(-1_000, "A")]),
+            ({"totals": "file", "gross": True}, [(3_000, "A"), (-4_000, "A")]),
+        ],
+        ids=["batches", "batches of files", "no names", "files", "files both ways"],
+    )
+    def test_are_as_agreed(self, settled, terms, postings):
+        assert settled(**terms) == postings
+
+    def test_are_named_in_both_formats(self, bank, settled):
+        settled()
+        content = bank.read("statements", "camt053_20351204.xml")
+
+        (first, _) = ElementTree.fromstring(content).iter(f"{CAMT}Refs")
+        assert first.findtext(f"{CAMT}MsgId") == "3512030000A"
+        assert first.findtext(f"{CAMT}PmtInfId") == "3512030000A-0000001"
+
+    def test_without_names_say_so(self, bank, settled):
+        settled(quotes="nothing")
+        content = bank.read("statements", "camt053_20351204.xml")
+
+        found = [each.text for each in ElementTree.fromstring(content).iter(f"{CAMT}EndToEndId")]
+        assert found == ["NOTPROVIDED", "NOTPROVIDED"]
+
+    def test_that_nobody_knows_are_refused(self, bank):
+        with pytest.raises(client.ControlError, match="totals takes batch, file, not 'day'"):
+            bank.ask("terms", totals="day")
