@@ -13,6 +13,7 @@ from django.contrib.admin.utils import label_for_field, unquote
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import QuerySet
+from django.forms import Script
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -297,6 +298,9 @@ def _refused(form: type[forms.ModelForm[Any]], why: str) -> type[forms.ModelForm
 class ServiceAdmin(FastAdmin):
     """Staff change rows through a service. If the service refuses, nothing is saved: its reason
     stands above the form, which keeps what was typed."""
+
+    class Media:
+        js = (Script("js/select2-names.js", type="module"),)
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
