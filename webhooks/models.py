@@ -39,7 +39,7 @@ class WebhookEndpoint(models.Model):
 
     id = PrefixedIdField("wh")
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
-    url = models.CharField(max_length=URL_LENGTH_MAX)
+    url = models.CharField("URL", max_length=URL_LENGTH_MAX)
     events = ArrayField(models.CharField(max_length=32))
     description = models.CharField(max_length=DESCRIPTION_LENGTH_MAX, blank=True)
     status = models.CharField(

@@ -100,3 +100,11 @@ def test_no_page_has_internals_in_its_titles(desk, acme):
 
     assert wrong == {}
     assert len(rows) > 15
+
+
+def test_an_address_begins_as_it_is_written(desk, acme):
+    person = make_member(acme, email="lee@acme.example")
+
+    page = desk.get(f"/admin/tenants/user/{person.pk}/change/").content.decode()
+
+    assert "<title>lee@acme.example |" in " ".join(page.split()).replace("<title> ", "<title>")
