@@ -1,10 +1,21 @@
-"""What seals cover of reconciliation: which accounts two people put in force, and what banks said
-of them."""
+"""What seals cover of reconciliation: which accounts two people put in force, what banks said of
+them, what of that was booked and cleared, which days are closed, and what people noted for it.
+
+What was in transit is no row of its own time; the audit recomputes it.
+"""
 
 from __future__ import annotations
 
 from common.sealed import DatedRows
-from reconciliation.models import BankStatement, SettlementAccount, StatementLine
+from reconciliation.models import (
+    BankStatement,
+    BookedLine,
+    Clearing,
+    ClosedDay,
+    SettlementAccount,
+    StatementLine,
+    TransitNote,
+)
 
 _OF_NO_TENANT = "NULL::text"
 
@@ -43,5 +54,43 @@ KINDS = (
             " is_reversal references digest taken_at",
         ),
         left_out="said_token",
+    ),
+    DatedRows(
+        name="booked_lines",
+        label="booked lines of bank statements",
+        model=BookedLine,
+        at="booked_at",
+        tenant=_OF_NO_TENANT,
+        layouts=("id line_id booked_as amount booked_at booked_by reason",),
+    ),
+    DatedRows(
+        name="clearings",
+        label="decided clearings of suspense",
+        model=Clearing,
+        at="decided_at",
+        tenant=_OF_NO_TENANT,
+        layouts=(
+            "id booked_id kind other_id adjustment_id expected_line reason status proposed_by"
+            " proposed_at decided_by decided_at refusal",
+        ),
+    ),
+    DatedRows(
+        name="closed_days",
+        label="closed days",
+        model=ClosedDay,
+        at="closed_at",
+        tenant=_OF_NO_TENANT,
+        layouts=(
+            "id rail_id statement_id follows_id day ledger bank in_transit in_transit_lines matches"
+            " expected_lines closed_at closed_by",
+        ),
+    ),
+    DatedRows(
+        name="transit_notes",
+        label="notes on lines in transit",
+        model=TransitNote,
+        at="written_at",
+        tenant=_OF_NO_TENANT,
+        layouts=("id line reason until written_by written_at",),
     ),
 )

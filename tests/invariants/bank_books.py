@@ -12,6 +12,7 @@ from desk import doers
 from desk.entries import reversals
 from desk.files import answers
 from desk.rails import acts
+from desk.reconciliation import acts as acts_of_days
 from networks import calendar
 from networks.ach import acknowledging, building, freezing, originating, proposing
 from networks.ach.acknowledgments import Verdict
@@ -26,7 +27,7 @@ from networks.ach.spoken import Said
 from networks.ach.terms import RailTerms
 from networks.rails.models import Rail, RailKind
 from reconciliation import accounts
-from reconciliation.models import StatementFormat
+from reconciliation.models import BankStatement, BookedAs, ClearingKind, StatementFormat
 from tenants import actors
 from tenants.models import Tenant
 from tests.builders import make_staff
@@ -197,8 +198,12 @@ def _connected(now: datetime) -> dict[str, Any]:
 
 
 def _statements(now: datetime) -> dict[str, Any]:
-    """Two days of our account (`st1`, `st2`), with two lines each, and an account that somebody
-    proposed."""
+    """Two days of our account (`st1`, `st2`), of which the first one is closed (`day`), and an
+    account that somebody proposed.
+
+    Of the first day a line is in suspense (`in_suspense`), and one was cleared as income
+    (`cleared`).
+    """
     account = statements.in_force(rail=RAIL)
     opening, day = statements.OPENING, statements.MONDAY
     for content in (
@@ -218,4 +223,26 @@ def _statements(now: datetime) -> dict[str, Any]:
         "st1": first.pk,
         "st2": second.pk,
         "stf": second.file_id,
+    } | _closed(first, now)
+
+
+def _closed(statement: BankStatement, now: datetime) -> dict[str, Any]:
+    """The day of a statement, after people decided about each line."""
+    came, left = statement.lines.order_by("position")
+    known: dict[str, Any] = {"reason": "As the bank says", "now": now}
+    income, unknown = (
+        acts_of_days.book_line(line=line, booked_as=BookedAs.SUSPENSE, doer=_doer("ann"), **known)
+        for line in (came, left)
+    )
+    clearing = acts_of_days.propose_clearing(
+        booked=income, kind=ClearingKind.INCOME, doer=_doer("ann"), **known
+    )
+    acts_of_days.approve_clearing(proposal=clearing, doer=_doer("bo"), now=now)
+    day = acts_of_days.close_day(rail=RAIL, doer=_doer("ann"), now=now)
+    return {
+        "booked": income.pk,
+        "in_suspense": unknown.pk,
+        "cleared": clearing.pk,
+        "day": day.pk,
+        "left": left.pk,
     }

@@ -81,6 +81,9 @@ SMALL = {
     "item_assignments",
     "return_dishonors",
     "settlement_accounts",
+    "booked_lines",
+    "clearings",
+    "transit_notes",
 }
 
 

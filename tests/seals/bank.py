@@ -40,7 +40,8 @@ from networks.ach.sending import send_next
 from networks.ach.spoken import Said
 from networks.ach.terms import RailTerms
 from networks.rails.models import RailKind
-from reconciliation import taking
+from reconciliation import booking, clearing, closing, taking
+from reconciliation.models import BankStatement, BookedAs, ClearingKind, TransitNote
 from tenants.models import Tenant
 from tests.networks.ach import life
 from tests.networks.ach.builders import RAIL, TERMS, take_some
@@ -133,7 +134,7 @@ def _statement(now: datetime) -> None:
     account = statements.in_force(rail=RAIL)
     file = statements.store(statements.bai2_of(statements.MONDAY, 5_000), rail=RAIL)
     taking.take(file, now=now)
-    assert account.statements.count() == 1
+    _close(account.statements.get(), now)
 
 
 def _ask(now: datetime) -> None:
@@ -150,3 +151,15 @@ def _ask(now: datetime) -> None:
         now=now,
     )
     proposing.reject(proposal.pk, by=BEN, now=now)
+
+
+def _close(statement: BankStatement, now: datetime) -> None:
+    """The day of a statement with one line, which two people called income."""
+    by_ann: dict[str, Any] = {"by": ANN, "reason": "As the bank says", "now": now}
+    booked = booking.book(statement.lines.get(), BookedAs.SUSPENSE, **by_ann)
+    proposed = clearing.propose(booked, ClearingKind.INCOME, **by_ann)
+    clearing.approve(proposed.pk, by=BEN, now=now)
+    closing.close(RAIL, now=now)
+    TransitNote.objects.create(
+        line=1, reason="x", until=statement.last_day, written_by=ANN, written_at=now
+    )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from tests.invariants.corruptions.ach import ACH
 from tests.invariants.corruptions.banks import BANKS
+from tests.invariants.corruptions.days import DAYS
 from tests.invariants.corruptions.funding import FUNDING
 from tests.invariants.corruptions.ledger import LEDGER
 from tests.invariants.corruptions.lines import LINES
@@ -38,6 +39,7 @@ TABLE = [
     *LINES,
     *OPERATOR,
     *STATEMENTS,
+    *DAYS,
     *SOLVENCY,
     *PEOPLE,
     *SEALS,
