@@ -12,6 +12,7 @@ from funding.api.sources import FundingSourceViewSet
 from funding.api.transactions import FundingTransactionViewSet, TopUpViewSet
 from payments.api.payments import PaymentViewSet, SandboxPaymentViewSet
 from payments.api.recipients import RecipientViewSet
+from solvency.api.views import ProofViewSet
 from webhooks.api.history import EventViewSet, WebhookDeliveryViewSet
 from webhooks.api.views import WebhookViewSet
 
@@ -25,6 +26,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "balance/transactions/<str:transaction_id>",
         BalanceTransactionViewSet.as_view({"get": "retrieve"}),
     ),
+    path("balance/proofs", ProofViewSet.as_view({"get": "list"})),
+    path("balance/proofs/<str:day>", ProofViewSet.as_view({"get": "retrieve"})),
     path(
         "balance/auto-funding/config",
         AutoFundingViewSet.as_view({"get": "retrieve", "post": "configure"}),

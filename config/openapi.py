@@ -14,12 +14,14 @@ from config.openapi_links import LINKS, Target
 from config.openapi_summaries import SUMMARIES
 from funding.api import examples as funding
 from payments.api import examples as payments
+from solvency.api import examples as solvency
 from webhooks.api import examples as webhooks
 
 Document = dict[str, Any]
 
 EXAMPLES: dict[str, Document] = {
     **balance.EXAMPLES,
+    **solvency.EXAMPLES,
     **funding.EXAMPLES,
     **payments.EXAMPLES,
     **webhooks.EXAMPLES,

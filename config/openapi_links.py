@@ -41,6 +41,7 @@ _WEBHOOK = _in_path(
 LINKS = MappingProxyType[str, list[Target]](
     {
         "BalanceTransaction": _in_path("transaction_id", "balanceTransaction_retrieve"),
+        "ProvenBalance": _in_path("day", "proof_retrieve", member="day"),
         "FundingSource": [
             *_in_path(
                 "source_id",

@@ -9,6 +9,8 @@ SUMMARIES: Mapping[str, str] = {
     "balanceTransaction_list": "List statement lines",
     "balanceTransaction_retrieve": "Get a statement line",
     "balanceTransaction_download": "Download the statement",
+    "proof_list": "List proofs of funds",
+    "proof_retrieve": "Get a proof of funds",
     "limits_retrieve": "Get the limits",
     "fundingSource_list": "List bank accounts",
     "fundingSource_link": "Link a bank account",

@@ -29,13 +29,15 @@ from dashboard.payments import views as payments
 from dashboard.recipients import views as recipients
 from dashboard.settings import views as settings
 from dashboard.shell import site
-from dashboard.shell.months import MonthConverter
+from dashboard.shell.months import DayConverter, MonthConverter
+from dashboard.statement import proof_views as proofs
 from dashboard.statement import views as transactions
 from dashboard.statement.pdf import views as statement_file
 from dashboard.team import join_views as invitations
 from dashboard.team import views as team
 
 register_converter(MonthConverter, "month")
+register_converter(DayConverter, "day")
 
 _tenant_pages: list[URLPattern | URLResolver] = [
     path("", overview.overview, name="overview"),
@@ -46,6 +48,7 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("statements/<month:first>", transactions.statement, name="statement"),
     path("statements/<int:year>-<int:month>", transactions.former_address),
     path("statements/<month:first>.pdf", statement_file.download, name="statement_pdf"),
+    path("statements/proofs/<day:day>.json", proofs.download, name="proof_json"),
     path("funding", funding.funding, name="funding"),
     path("funding/<str:funding_id>", funding.detail, name="funding_detail"),
     path("funding/<str:funding_id>/cancel", funding.cancel, name="funding_cancel"),
@@ -133,6 +136,7 @@ _docs: list[URLPattern | URLResolver] = [
     path("guide", docs.guide, name="guide"),
     path("webhooks", docs.webhooks, name="webhooks"),
     path("errors", docs.errors, name="errors"),
+    path("verify_proof.py", docs.verify_proof, name="verify_proof"),
     path("api", reference.index, name="reference"),
     path("api/<slug:slug>", reference.resource, name="resource"),
 ]
@@ -140,6 +144,7 @@ _docs: list[URLPattern | URLResolver] = [
 urlpatterns = [
     path("", site.front_door, name="front-door"),
     path("favicon.ico", site.favicon),
+    path(".well-known/ballast-proof-keys.json", proofs.keys, name="proof-keys"),
     path("accounts/profile/", account.profile, name="profile"),
     path("accounts/sessions/<int:session_id>/end", account.end_session, name="end_session"),
     path("accounts/2fa/enroll/", account.ask_to_enroll, name="ask_to_enroll"),

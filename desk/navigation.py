@@ -37,6 +37,7 @@ _PAGES = (
     ("Exceptions", "rule", "desk:exceptions", "ach.view_inrecord"),
     ("Reconciliation", "balance", "desk:reconciliation", "reconciliation.view_closedday"),
     ("Statements", "receipt_long", "desk:statements", "reconciliation.view_bankstatement"),
+    ("Proofs of funds", "verified", "desk:proofs", "solvency.view_proofreport"),
     ("Rails", "conversion_path", "desk:rails", "ach.view_achrail"),
     ("Queues", "schedule", "desk:queues", "tenants.view_tenant"),
     ("Switches", "toggle_on", "admin:tenants_switch_changelist", "tenants.view_switch"),

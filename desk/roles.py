@@ -22,6 +22,7 @@ _APPS = (
     "payments",
     "reconciliation",
     "sandbox_bank",
+    "solvency",
     "tenants",
     "webhooks",
 )

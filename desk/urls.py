@@ -11,6 +11,7 @@ from desk.files import views as files
 from desk.find import views as find
 from desk.items import views as items
 from desk.ledger import views as ledger
+from desk.proofs import views as proofs
 from desk.proposals import views as proposals
 from desk.queues import views as queues
 from desk.rails import views as rails
@@ -64,6 +65,9 @@ urlpatterns = [
     path("ledger/", ledger.ledger, name="ledger"),
     path("ledger/check/", ledger.check, name="check"),
     path("ledger/export/", ledger.export, name="export"),
+    path("proofs/", proofs.proofs, name="proofs"),
+    path("proofs/<str:day>/", proofs.proof, name="proof"),
+    path("proofs/<str:day>.json", proofs.download, name="proof_download"),
     path("queues/", queues.queues, name="queues"),
     path("rails/", rails.rails, name="rails"),
     path("rails/<str:name>/", rails.rail, name="rail"),

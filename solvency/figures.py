@@ -70,12 +70,13 @@ class Figures:
     @property
     def owed(self) -> int:
         """What belongs to tenants, less what they owe, and to the operator's other accounts."""
-        others = sum(
-            total.credit - total.debit
-            for total in self.operator
-            if total.account not in _NOT_OF_OTHERS
-        )
+        others = sum(total.credit - total.debit for total in self.others)
         return self.tenants.total - self.receivables.amount + others
+
+    @property
+    def others(self) -> list[OperatorTotal]:
+        """The operator's other accounts: what is neither at the bank nor the tenants'."""
+        return [total for total in self.operator if total.account not in _NOT_OF_OTHERS]
 
     @property
     def difference(self) -> int:

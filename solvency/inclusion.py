@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
+from django.db.models import QuerySet
+
 from common import crypto
 from common.engine import arrays, sql
 from common.errors import NotFound
@@ -25,19 +27,29 @@ WHERE report_id = %(report_id)s ORDER BY piece.number
 """  # noqa: S608  # our own text
 
 
-def leaves_of(tenant_id: str, *, count: int) -> list[ProofLeaf]:
-    """The tenant's leaves in the newest reports that have one, the newest first. One query."""
+def leaves(tenant_id: str) -> QuerySet[ProofLeaf]:
+    """The tenant's leaves with their reports, the newest first."""
     rows = ProofLeaf.objects.filter(tenant_id=tenant_id).select_related("report")
-    return list(rows.order_by("-report__day")[:count])
+    return rows.order_by("-report")
 
 
 def leaf_of(tenant_id: str, day: date) -> ProofLeaf:
     """The tenant's leaf of that day's report. Raises NotFound."""
-    rows = ProofLeaf.objects.filter(tenant_id=tenant_id, report__day=day)
-    leaf = rows.select_related("report").first()
+    leaf = leaves(tenant_id).filter(report__day=day).first()
     if leaf is None:
         raise NotFound("There is no proof of funds with your balance for this day.")
     return leaf
+
+
+def day_of(text: str) -> date:
+    """The day that an address names as `2026-11-27`. Raises NotFound for any other text."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        day = date.min
+    if day.isoformat() != text:
+        raise NotFound("A day is written as 2026-11-27.")
+    return day
 
 
 def proof_of(leaf: ProofLeaf) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 from balance.operator.accounts import OperatorAccount
 from balance.operator.totals import OperatorTotal
 from common.clock import text_of
+from common.errors import NotFound
 from solvency.figures import ClosedFigures, Figures, Receivables
 from solvency.models import ProofReport
 from solvency.tree import Amounts, Node
@@ -68,6 +69,14 @@ def _account(account: ClosedFigures) -> dict[str, Any]:
         "notOnStatement": account.not_on_statement,
         "ownFunds": account.own_funds,
     }
+
+
+def of_day(day: date) -> ProofReport:
+    """The report of a day, with the one before. Raises NotFound."""
+    report = ProofReport.objects.select_related("follows").filter(day=day).first()
+    if report is None:
+        raise NotFound("There is no proof of funds for this day.")
+    return report
 
 
 def digest_of(content: str) -> str:

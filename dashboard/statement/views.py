@@ -29,8 +29,10 @@ from dashboard.statement import lines as statement_lines
 from dashboard.statement.by_day import by_day
 from dashboard.statement.chips import LEDGER
 from dashboard.statement.filters import MovementFilter, TransactionFilter
+from solvency import inclusion
 
 FILE = "balance-transactions.csv"
+PROOFS_SHOWN = 10
 
 
 @require_safe
@@ -91,8 +93,13 @@ def download(request: PageRequest) -> StreamingHttpResponse:
 @require_safe
 @tenant_page()
 def months(request: PageRequest) -> HttpResponse:
-    found = statements.months(tenant_id=request.access.tenant.pk, now=utc_now())
-    return render(request, "dashboard/statement/months.html", {"months": found})
+    """The months, and the newest proofs of funds that have the tenant's balance."""
+    tenant_id = request.access.tenant.pk
+    values = {
+        "months": statements.months(tenant_id=tenant_id, now=utc_now()),
+        "proofs": inclusion.leaves(tenant_id)[:PROOFS_SHOWN],
+    }
+    return render(request, "dashboard/statement/months.html", values)
 
 
 @require_safe

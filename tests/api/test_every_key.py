@@ -38,6 +38,7 @@ IDS = {
     "transaction_id",
     "event_id",
     "delivery_id",
+    "day",
 }
 NO_IDS = {"name"}
 # Of bodies and queries: whose id it is, by the field's name.

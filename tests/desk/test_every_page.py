@@ -29,6 +29,7 @@ from tenants.services import staff
 from tests.builders import browser_of, make_member, make_source, make_staff
 from tests.database import digest
 from tests.desk.ach import RAIL, make_rail
+from tests.solvency import builders as solvency
 
 pytestmark = pytest.mark.django_db
 
@@ -66,6 +67,7 @@ DELIVERY = "webhooks.view_webhookdelivery"
 STATEMENTS = "reconciliation.view_bankstatement"
 DAYS, CLEARING = "reconciliation.view_closedday", "reconciliation.propose_clearing"
 MATCHING = "reconciliation.match_statementline"
+PROOFS = "solvency.view_proofreport"
 DESK = {
     "exceptions": _seen(RECORDS),
     "exception_record": _seen(RECORDS),
@@ -99,6 +101,9 @@ DESK = {
     "ledger": _seen(LEDGER),
     "check": _button(LEDGER, "balance.run_check"),
     "export": _button(LEDGER, "balance.export_journal"),
+    "proofs": _seen(PROOFS),
+    "proof": _seen(PROOFS),
+    "proof_download": _seen(PROOFS),
     "queues": _seen(TENANT),
     "rails": _seen(RAILS),
     "rail": _seen(RAILS),
@@ -292,6 +297,7 @@ def address(acme):
         "name": RAIL,
         "what": "hold",
         "content_type_id": "1",
+        "day": solvency.take(rail="nowhere").day.isoformat(),
     }
     rows = {
         model._meta.label_lower.replace(".", "_"): model._default_manager.first()

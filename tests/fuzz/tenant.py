@@ -19,6 +19,7 @@ from tests.builders import (
 )
 from tests.funding.builders import run_due, top_up
 from tests.payments.builders import account, fund, pay
+from tests.solvency.builders import prove
 from webhooks.models import WebhookDelivery, WebhookEvent
 
 MUCH = 50_000_000_00
@@ -56,6 +57,7 @@ def stock(tenant: Tenant | None = None) -> Stocked:
         recipients.save(tenant_id=tenant.pk, details=account(number), actor=SYSTEM, now=now)
         for number in ("000987654321", "000987654322")
     )
+    prove(tenant)
     return Stocked(
         tenant=tenant,
         key=make_key(tenant),
@@ -68,6 +70,7 @@ def stock(tenant: Tenant | None = None) -> Stocked:
             "transaction_id": BalanceTransaction.objects.filter(tenant=tenant).latest("pk").pk,
             "event_id": WebhookEvent.objects.filter(tenant=tenant).latest("pk").pk,
             "delivery_id": WebhookDelivery.objects.filter(tenant=tenant).latest("pk").pk,
+            "day": prove(tenant).day.isoformat(),
             "spare_source_id": spare_source.pk,
             "spare_recipient_id": spare_recipient.pk,
             "spare_endpoint_id": spare_endpoint.pk,

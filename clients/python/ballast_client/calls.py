@@ -23,6 +23,8 @@ from ballast_client.types import (
     Method,
     Payment,
     PaymentMethod,
+    Proof,
+    ProvenBalance,
     Recipient,
     Speed,
     Webhook,
@@ -43,6 +45,16 @@ def balance_transactions(
 
 def balance_transaction(transaction_id: str) -> Call[BalanceTransaction]:
     return Call(method="GET", path=f"/balance/transactions/{transaction_id}")
+
+
+def proofs(*, limit: int | None = None) -> ListCall[ProvenBalance]:
+    """Your balances in the operator's proofs of funds, newest day first."""
+    return ListCall(method="GET", path="/balance/proofs", parameters={"limit": limit})
+
+
+def proof(day: str) -> Call[Proof]:
+    """The proof of a day, as `2026-11-27`. `verify_proof.py` of the documentation checks it."""
+    return Call(method="GET", path=f"/balance/proofs/{day}")
 
 
 def top_up(

@@ -22,6 +22,36 @@ class BalanceSummary(TypedDict):
     currency: str
 
 
+class ProvenBalance(TypedDict):
+    day: str
+    takenAt: str
+    available: int
+    settled: int
+    locked: int
+    overdrawn: int
+
+
+class PathStep(TypedDict):
+    digest: str
+    available: int
+    settled: int
+    locked: int
+
+
+class Proof(TypedDict):
+    format: str
+    tenantId: str
+    salt: str
+    index: int
+    available: int
+    settled: int
+    locked: int
+    path: list[PathStep]
+    report: str
+    keyId: str
+    signature: str
+
+
 class BalanceAfter(TypedDict):
     availableBalance: int
     lockedBalance: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 from itertools import groupby
+from pathlib import Path
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -24,6 +25,13 @@ def index(request: HttpRequest) -> HttpResponse:
 def guide(request: HttpRequest) -> HttpResponse:
     """docs/api.md, beside the reference."""
     return render(request, "dashboard/developers/docs/guide.html", {"guide": guides.guide()})
+
+
+@require_safe
+def verify_proof(_request: HttpRequest) -> HttpResponse:
+    """docs/verify_proof.py, which checks a proof of funds."""
+    program = Path(settings.BASE_DIR, "docs", "verify_proof.py").read_bytes()
+    return HttpResponse(program, "text/x-python; charset=utf-8")
 
 
 @require_safe

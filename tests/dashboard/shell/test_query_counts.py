@@ -145,6 +145,7 @@ NO_PAGES = {
     "payment_cancel",
     "payments_csv",
     "statement_pdf",
+    "proof_json",
     "switch_tenant",
     "team_sign_in_rule",
     "topup_check",

@@ -35,6 +35,7 @@ from tests.builders import (
 from tests.database import digest
 from tests.funding.agreeing import agree
 from tests.payments.builders import account, pay
+from tests.solvency.builders import DAY, prove
 from webhooks.models import WebhookDelivery
 
 pytestmark = pytest.mark.django_db
@@ -50,10 +51,11 @@ OPEN_WITHOUT_A_FACTOR: set[str] = set()
 # When a session was used last is noted whatever it asks for.
 SESSIONS = {"sessions_session", "usersessions_usersession"}
 TODAY = days.day_of(utc_now())
-# Pages of a month, and what their addresses name.
+# Pages of a month or a day, and what their addresses name.
 MONTHS: dict[str | None, dict[str, Any]] = {
     "statement": {"first": TODAY.replace(day=1)},
     "statement_pdf": {"first": TODAY.replace(day=1)},
+    "proof_json": {"day": DAY},
 }
 
 
@@ -73,6 +75,7 @@ RULES = {
     "statements": Rule(EVERYBODY),
     "statement": Rule(EVERYBODY),
     "statement_pdf": Rule(EVERYBODY),
+    "proof_json": Rule(EVERYBODY),
     "funding": Rule(EVERYBODY),
     "funding_detail": Rule(EVERYBODY),
     "funding_cancel": Rule(None, MONEY),
@@ -209,6 +212,7 @@ def things_of(tenant):
         actor=actors.SYSTEM,
         now=utc_now(),
     )
+    prove(tenant)
     return {
         "source_id": source.pk,
         "funding_id": make_funding(tenant, source).pk,
@@ -364,7 +368,7 @@ def test_opening_a_page_writes_nothing(acme, people, address, sign_in, are_files
 
     with digest.unchanged(apart_from=written):
         for name in each("read"):
-            if name.endswith(("_csv", "_pdf")) == are_files:
+            if name.endswith(("_csv", "_pdf", "_json")) == are_files:
                 for method in ("get", "head", "options"):
                     answer = getattr(browser, method)(address(name))
                     assert b"".join(answer) is not None

@@ -20,8 +20,8 @@ PAGES: Sequence[Page] = (
     Page(
         "balance",
         "Balance",
-        "What you have, every line of the statement, and your limits.",
-        ("balance", "balanceTransaction", "limits"),
+        "What you have, every line of the statement, your limits, and proofs of funds.",
+        ("balance", "balanceTransaction", "limits", "proof"),
     ),
     Page(
         "bank-accounts",

@@ -29,6 +29,8 @@ CALLS: Mapping[str, PythonCall] = {
     "balanceTransaction_list": PythonCall("balance_transactions"),
     "balanceTransaction_retrieve": PythonCall("balance_transaction"),
     "limits_retrieve": PythonCall("limits"),
+    "proof_list": PythonCall("proofs"),
+    "proof_retrieve": PythonCall("proof"),
     "fundingSource_list": PythonCall("funding_sources"),
     "fundingSource_link": PythonCall("link_account", ("linkProcessorToken", "linkAccountId")),
     "fundingSource_enter": PythonCall("enter_account"),

@@ -167,10 +167,12 @@ class Reader:
 
     def _example_of(self, name: str, item: _Described) -> str:
         """A value for a parameter of the path: a placeholder for the id of the object that it
-        names, or the first of its choices."""
+        names, the first of its choices, or its example."""
         for parameter in item.node.get("parameters", ()):
             if parameter["name"] == name and "enum" in parameter["schema"]:
                 return str(parameter["schema"]["enum"][0])
+            if parameter["name"] == name and "examples" in parameter:
+                return str(next(iter(parameter["examples"].values()))["value"])
         owner = next(
             one
             for one in self.described
