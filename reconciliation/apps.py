@@ -16,6 +16,7 @@ class ReconciliationConfig(AppConfig):
             clearing,
             day_rules,
             invariants,
+            match_rules,
             sealed_rows,
             suspense_rules,
         )
@@ -24,6 +25,7 @@ class ReconciliationConfig(AppConfig):
         books.register_source(booking.SOURCE_TYPE, BookedLine._meta.db_table, has_tenant=False)
         books.register_source(clearing.SOURCE_TYPE, Clearing._meta.db_table, has_tenant=False)
         audits.register(invariants.check)
+        audits.register(match_rules.check)
         audits.register(suspense_rules.check)
         audits.register(day_rules.check)
         sealed.register(*sealed_rows.KINDS)

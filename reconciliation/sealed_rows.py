@@ -1,7 +1,9 @@
 """What seals cover of reconciliation: which accounts two people put in force, what banks said of
 them, what of that was booked and cleared, which days are closed, and what people noted for it.
 
-What was in transit is no row of its own time; the audit recomputes it.
+What was in transit is no row of its own time; the audit recomputes it. Expected lines and what
+belongs to a match are not sealed either: the audit compares the first with the operator's sealed
+lines, and the second with the sealed sums and counts of the match.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from reconciliation.models import (
     BookedLine,
     Clearing,
     ClosedDay,
+    Match,
     SettlementAccount,
     StatementLine,
     TransitNote,
@@ -54,6 +57,17 @@ KINDS = (
             " is_reversal references digest taken_at",
         ),
         left_out="said_token",
+    ),
+    DatedRows(
+        name="statement_matches",
+        label="matches of bank statements",
+        model=Match,
+        at="made_at",
+        tenant=_OF_NO_TENANT,
+        layouts=(
+            "id rail_id rule day amount statement_lines expected_lines made_at made_by reason",
+        ),
+        left_out="voided_at voided_by voided_why",
     ),
     DatedRows(
         name="booked_lines",

@@ -27,7 +27,13 @@ from networks.ach.spoken import Said
 from networks.ach.terms import RailTerms
 from networks.rails.models import Rail, RailKind
 from reconciliation import accounts
-from reconciliation.models import BankStatement, BookedAs, ClearingKind, StatementFormat
+from reconciliation.models import (
+    BankStatement,
+    BookedAs,
+    ClearingKind,
+    MatchedLine,
+    StatementFormat,
+)
 from tenants import actors
 from tenants.models import Tenant
 from tests.builders import make_staff
@@ -241,6 +247,7 @@ def _closed(statement: BankStatement, now: datetime) -> dict[str, Any]:
     day = acts_of_days.close_day(rail=RAIL, doer=_doer("ann"), now=now)
     return {
         "booked": income.pk,
+        "mat": MatchedLine.objects.get(line=came).match_id,
         "in_suspense": unknown.pk,
         "cleared": clearing.pk,
         "day": day.pk,

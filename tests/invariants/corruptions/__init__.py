@@ -17,6 +17,7 @@ from tests.invariants.corruptions.days import DAYS
 from tests.invariants.corruptions.funding import FUNDING
 from tests.invariants.corruptions.ledger import LEDGER
 from tests.invariants.corruptions.lines import LINES
+from tests.invariants.corruptions.matches import MATCHES
 from tests.invariants.corruptions.networks import NETWORKS
 from tests.invariants.corruptions.operator import OPERATOR
 from tests.invariants.corruptions.payments import PAYMENTS
@@ -40,6 +41,7 @@ TABLE = [
     *OPERATOR,
     *STATEMENTS,
     *DAYS,
+    *MATCHES,
     *SOLVENCY,
     *PEOPLE,
     *SEALS,
