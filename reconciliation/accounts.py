@@ -22,6 +22,7 @@ from networks.ach.models import AchRail, InFile
 from networks.ach.models.inbound import InFolder
 from networks.ach.states import InFileStatus
 from networks.bank_details import last4
+from reconciliation import anew, judging
 from reconciliation.errors import AccountRefused
 from reconciliation.models import (
     BankStatement,
@@ -200,8 +201,9 @@ def _lock(rail: str) -> None:
 
 
 def _wake(rail: str, now: datetime) -> None:
-    """Have statements read that came while the rail had no account. A worker that looks at one just
-    now loses its lease, and so cannot put it off."""
+    """Have statements read that came before the account. A worker that looks at one just now loses
+    its lease, and so cannot put it off."""
+    anew.read_anew(rail, judging.UNKNOWN, now=now)
     InFile.objects.filter(
         rail_id=rail, folder=InFolder.STATEMENTS, status=InFileStatus.STORED
     ).update(next_attempt_at=now, leased_until=None, lease_version=F("lease_version") + 1)

@@ -18,7 +18,7 @@ from reconciliation import accounts, judging, taking
 from reconciliation.models import BankStatement
 from reconciliation.surveying import Sums
 
-_COMPARED = 20  # statements whose files one look decrypts and reads
+_COMPARED = 20  # statements of which the usual check decrypts and reads the files
 _LINES_COMPARED = 20_000  # of them together, by the usual check
 _COLUMNS = (
     *("position", "digest", "amount", "booked_on", "value_on", "kind", "type_code"),
@@ -78,6 +78,26 @@ WHERE file.folder = 'statements' AND file.status = 'stored' AND file.next_attemp
         SELECT FROM reconciliation_settlementaccount AS account
         WHERE account.rail_id = file.rail_id AND account.status = 'current')
 """
+# What somebody uploaded is taken at the word of another person, or of an operator's command.
+_ALONE = f"""
+SELECT '', file.id, 'was uploaded, and taken without a second person'
+FROM ach_infile AS file
+WHERE file.folder = 'statements' AND file.uploaded_by <> '' AND NOT file.by_command
+    AND EXISTS (
+        SELECT FROM reconciliation_bankstatement AS statement
+        WHERE statement.file_id = file.id AND {_RECENT})
+    AND NOT EXISTS (
+        SELECT FROM ach_achproposal
+        WHERE subject = file.id AND kind = 'take' AND status = 'approved'
+            AND proposed_by = file.uploaded_by AND decided_by <> file.uploaded_by)
+"""  # noqa: S608  # our own text
+_WAITS_FOR_NOBODY = """
+SELECT '', file.id, 'an uploaded bank statement that nobody is asked about'
+FROM ach_infile AS file
+WHERE file.status = 'waiting' AND NOT EXISTS (
+    SELECT FROM ach_achproposal
+    WHERE subject = file.id AND kind = 'take' AND status = 'proposed')
+"""
 _NEWEST = f"""
 SELECT id FROM reconciliation_bankstatement AS statement
 WHERE {_RECENT} ORDER BY taken_at DESC, id DESC LIMIT %(most)s
@@ -85,31 +105,41 @@ WHERE {_RECENT} ORDER BY taken_at DESC, id DESC LIMIT %(most)s
 
 
 def check(scope: Scope) -> Iterator[Finding]:
-    """Check the chain of every account, sums, that lines are those of the bank's bytes, and that
-    every file is read."""
+    """Check the chain of every account, sums, that lines are those of the bank's bytes, that every
+    file is read, and that no person alone had one taken."""
     values = {**scope.values, "left": list(judging.LEFT)}
     yield from audits.found("statement_chain", _CHAIN, values)
     yield from audits.found("statement_sums", _SUMS, values)
     yield from audits.found("statement_forgotten", _FORGOTTEN, values)
+    yield from audits.found("statement_forgotten", _WAITS_FOR_NOBODY, values)
+    yield from audits.found("statement_alone", _ALONE, values)
     yield from check_bytes(scope)
 
 
 def check_bytes(scope: Scope, *, lines_max: int = _LINES_COMPARED) -> Iterator[Finding]:
-    """Compare the newest statements with the bytes that the bank sent. The usual check leaves out
-    those after which it would have read more than `lines_max` lines."""
-    read_lines = 0
-    for row in _newest({**scope.values, "most": _COMPARED}):
-        if not scope.full and read_lines + row.line_count > lines_max:
-            continue
-        read_lines += row.line_count
+    """Compare statements with the bytes that the bank sent: all of them in the full check, one
+    after the other; the newest in the usual one, without those after which it would have read more
+    than `lines_max` lines."""
+    rows = _all() if scope.full else _newest(scope, lines_max)
+    for row in rows:
         if problem := _problem(row):
             yield Finding(code="statement_bytes", tenant_id="", subject=row.pk, message=problem)
 
 
-def _newest(values: dict[str, object]) -> list[BankStatement]:
-    ids = audits.ids(_NEWEST, values)
+def _all() -> Iterator[BankStatement]:
+    """Some rows at a time: there are as many as days since the account began."""
+    rows = BankStatement.objects.select_related("file", "account")
+    return rows.order_by("pk").iterator(chunk_size=_COMPARED)
+
+
+def _newest(scope: Scope, lines_max: int) -> Iterator[BankStatement]:
+    ids = audits.ids(_NEWEST, {**scope.values, "most": _COMPARED})
     rows = BankStatement.objects.filter(pk__in=ids).select_related("file", "account")
-    return list(rows.order_by("-taken_at", "-pk"))
+    read_lines = 0
+    for row in rows.order_by("-taken_at", "-pk"):
+        if read_lines + row.line_count <= lines_max:
+            read_lines += row.line_count
+            yield row
 
 
 def _problem(row: BankStatement) -> str:

@@ -14,11 +14,12 @@ from networks import calendar
 
 ONE_DAY = timedelta(days=1)
 GAP = "statement_gap"
+UNKNOWN = "account_unknown"
 # The file is set aside, and nothing of it is used.
 ASIDE = MappingProxyType(
     {
         "no_statement": "The file has no statement: ask the bank what it is.",
-        "account_unknown": "An account is none of ours at this rail: check whose file it is, or"
+        UNKNOWN: "An account is none of ours at this rail: check whose file it is, or"
         " have the account put in force.",
         "day_not_begun": "It closes a day that has not begun: check which file it is, and ask the"
         " bank whether it sent it.",

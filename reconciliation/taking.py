@@ -21,12 +21,11 @@ from common import crypto, days
 from networks.ach import long_work
 from networks.ach.inbound import storing
 from networks.ach.models import InFile
-from networks.ach.models.inbound import InFolder
 from networks.ach.states import IN_FILE_STATES, InFileStatus
 from networks.bank_statements.faults import Fault, Scope
 from networks.bank_statements.items import Heading, Line, Purpose
 from networks.bank_statements.reading import read
-from reconciliation import accounts, judging, surveying
+from reconciliation import accounts, anew, judging, surveying
 from reconciliation.judging import Said, Standing
 from reconciliation.models import BankStatement, SettlementAccount, StatementLine
 from reconciliation.surveying import Sums, Survey
@@ -70,7 +69,7 @@ def _take(file: InFile, found: Survey, now: datetime) -> Sequence[BankStatement]
     _write_lines(file, rows, now)
     _end(file, InFileStatus.APPLIED, found, now)
     if rows:
-        _read_early_ones_again(file.rail_id, now)
+        anew.read_anew(file.rail_id, judging.GAP, now=now)
     return rows
 
 
@@ -113,7 +112,7 @@ class _Chain:
         heading = sums.heading
         account = self.accounts.get(heading.account.number)
         if account is None:
-            found.add(_fault("account_unknown", heading))
+            found.add(_fault(judging.UNKNOWN, heading))
             return None
         if not heading.format.lower().startswith(account.format):
             found.add(_fault("format_not_read", heading))
@@ -230,16 +229,3 @@ def _fault(code: str, heading: Heading) -> Fault:
     detail = judging.ASIDE[code] if is_grave else judging.LEFT[code]
     scope = Scope.STATEMENT if is_grave else Scope.NOTE
     return Fault(heading.position, heading.number, code, detail, scope)
-
-
-def _read_early_ones_again(rail: str, now: datetime) -> None:
-    """Have files read anew that came before their time. Their accounts' row locks are held or
-    waited for by whoever takes them, so none is overlooked."""
-    early = InFile.objects.filter(
-        rail_id=rail,
-        folder=InFolder.STATEMENTS,
-        status=InFileStatus.REVIEW,
-        faults__contains=[{"code": judging.GAP}],
-    )
-    for file in early.order_by("pk").select_for_update(no_key=True):
-        IN_FILE_STATES.advance(file, InFileStatus.STORED, next_attempt_at=now)

@@ -18,6 +18,10 @@ from networks.ach.models import AchProposal, Originator
 from networks.ach.models.proposals import ProposalKind
 
 APPROVES = "ach.release_outfile"
+# What it takes to propose it, where whoever did must have it still when it is approved.
+_PROPOSES: Mapping[str, str] = MappingProxyType(
+    {ProposalKind.TAKE_STATEMENT: "reconciliation.upload_bankstatement"}
+)
 _Record = Callable[[AchProposal, Doer, datetime], None]
 
 
@@ -34,16 +38,16 @@ def found(proposal_id: str) -> AchProposal:
 def approve(*, proposal: AchProposal, doer: Doer, now: datetime) -> None:
     """Raises StaffRefusal."""
     approved = proposing.approve(proposal.pk, by=doer.name, now=now)
-    doers.require_second(doer, APPROVES, approved)
+    doers.require_second(doer, APPROVES, approved, proposes=_PROPOSES.get(approved.kind, ""))
     asking.record("approved", approved, doer, now)
     _RECORDS[approved.kind](approved, doer, now)
 
 
 @transaction.atomic
-def reject(*, proposal: AchProposal, doer: Doer, now: datetime) -> None:
-    """Raises StaffRefusal."""
-    rejected = proposing.reject(proposal.pk, by=doer.name, now=now)
-    asking.record("rejected", rejected, doer, now)
+def reject(*, proposal: AchProposal, reason: str = "", doer: Doer, now: datetime) -> None:
+    """An upload needs a reason. Raises StaffRefusal."""
+    rejected = proposing.reject(proposal.pk, by=doer.name, why=reason, now=now)
+    asking.record("rejected", rejected, doer, now, reason)
 
 
 def _of_file(what: str) -> _Record:
@@ -59,6 +63,18 @@ def _dismissed(proposal: AchProposal, doer: Doer, now: datetime) -> None:
     doers.record(
         doer,
         "bank_statement.dismissed",
+        proposal.subject,
+        now=now,
+        note=proposal.reason,
+        **details,
+    )
+
+
+def _taken(proposal: AchProposal, doer: Doer, now: datetime) -> None:
+    details = {"rail": proposal.rail_id, "proposalId": proposal.pk, **proposal.before}
+    doers.record(
+        doer,
+        "bank_statement.approved",
         proposal.subject,
         now=now,
         note=proposal.reason,
@@ -100,5 +116,6 @@ _RECORDS: Mapping[str, _Record] = MappingProxyType(
         ProposalKind.END_ORIGINATOR: _of_originator("ended"),
         ProposalKind.RELEASE_DEBITS: _of_originator("debits_went_on"),
         ProposalKind.DISMISS_STATEMENT: _dismissed,
+        ProposalKind.TAKE_STATEMENT: _taken,
     }
 )

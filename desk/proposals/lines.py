@@ -33,6 +33,11 @@ _EFFECTS = {
     ProposalKind.DISMISS_STATEMENT: (
         "The file is never taken. The days after it wait until the bank sends another one for it."
     ),
+    ProposalKind.TAKE_STATEMENT: (
+        "Approved, its lines count as what the bank says, and days close by them: compare them"
+        " with the bank's own page first. Rejected, this upload is never taken. A file that the"
+        " bank itself sends is taken in either case."
+    ),
 }
 # The same, told to whoever has just approved it.
 _DONE = {
@@ -44,6 +49,7 @@ _DONE = {
     ),
     ProposalKind.RELEASE_DEBITS: "Approved: new debits are taken, and the rates count anew.",
     ProposalKind.DISMISS_STATEMENT: "Approved: the statement is never taken.",
+    ProposalKind.TAKE_STATEMENT: "Approved: a worker takes the statement now.",
 }
 _LIMITS = {
     "daily_debit_max": "Debits a day, at most",
@@ -77,8 +83,13 @@ class ProposalLine:
         return _DONE[ProposalKind(self.row.kind)]
 
     @property
+    def is_upload(self) -> bool:
+        return self.row.kind == ProposalKind.TAKE_STATEMENT
+
+    @property
     def is_about_file(self) -> bool:
         return self.row.kind in {
+            ProposalKind.TAKE_STATEMENT,
             ProposalKind.AT_BANK,
             ProposalKind.NOT_AT_BANK,
             ProposalKind.DISMISS_STATEMENT,
@@ -87,7 +98,7 @@ class ProposalLine:
     @property
     def address(self) -> str:
         """The page of what it is about."""
-        if self.row.kind == ProposalKind.DISMISS_STATEMENT:
+        if self.is_upload or self.row.kind == ProposalKind.DISMISS_STATEMENT:
             return reverse("desk:exception_file", args=[self.row.subject])
         if self.is_about_file:
             return reverse("desk:file", args=[self.row.subject])

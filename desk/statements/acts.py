@@ -13,9 +13,11 @@ from common import crypto
 from common.errors import NotFound
 from desk import doers
 from desk.doers import Doer
+from desk.proposals import asking
 from networks.ach.inbound import storing
 from networks.ach.inbound.storing import Stored
 from networks.ach.models.inbound import InFolder
+from networks.ach.models.proposals import ProposalKind
 from reconciliation import accounts
 from reconciliation.accounts import Opening
 from reconciliation.models import BankStatement, SettlementAccount, StatementLine
@@ -56,26 +58,32 @@ def put_in_force(*, opening: Opening, reason: str, doer: Doer, now: datetime) ->
     return account
 
 
+@transaction.atomic
 def upload(
-    *,
-    rail: str,
-    name: str,
-    content: Iterable[bytes],
-    reason: str = "",
-    doer: Doer,
-    now: datetime,
+    *, rail: str, name: str, content: Iterable[bytes], reason: str, doer: Doer, now: datetime
 ) -> Stored:
-    """Keep a statement that a person has from the bank. A worker reads it. Raises NotStorable."""
-    stored = storing.store(
-        rail_id=rail,
-        folder=InFolder.STATEMENTS,
-        name=name,
-        content=content,
-        uploaded_by=doer.name,
-        now=now,
-    )
-    details = {"rail": rail, "sha256": stored.file.sha256, "isNew": stored.is_new}
-    doers.record(doer, "bank_statement.uploaded", stored.file.pk, now=now, note=reason, **details)
+    """Keep a statement that a person has from the bank, and ask another person: it is not taken
+    before. `content` lies in memory. Raises NotStorable, StaffRefusal."""
+    stored = _store(rail, name, content, doer, now)
+    _record_upload(stored, reason, doer, now)
+    if stored.is_new:
+        asking.propose(
+            ProposalKind.TAKE_STATEMENT,
+            rail=rail,
+            subject=stored.file.pk,
+            reason=reason,
+            doer=doer,
+            now=now,
+        )
+    return stored
+
+
+def upload_alone(
+    *, rail: str, name: str, content: Iterable[bytes], reason: str, doer: Doer, now: datetime
+) -> Stored:
+    """Keep a statement at an operator's word. A worker takes it. Raises NotStorable."""
+    stored = _store(rail, name, content, doer, now, by_command=True)
+    _record_upload(stored, reason, doer, now, alone=True)
     return stored
 
 
@@ -113,6 +121,42 @@ def found_account(account_id: str) -> SettlementAccount:
     if row is None:
         raise NotFound("There is no such settlement account.")
     return row
+
+
+def _store(
+    rail: str,
+    name: str,
+    content: Iterable[bytes],
+    doer: Doer,
+    now: datetime,
+    *,
+    by_command: bool = False,
+) -> Stored:
+    return storing.store(
+        rail_id=rail,
+        folder=InFolder.STATEMENTS,
+        name=name,
+        content=content,
+        uploaded_by=doer.name,
+        by_command=by_command,
+        now=now,
+    )
+
+
+def _record_upload(
+    stored: Stored, reason: str, doer: Doer, now: datetime, **details: object
+) -> None:
+    doers.record(
+        doer,
+        "bank_statement.uploaded",
+        stored.file.pk,
+        now=now,
+        note=reason,
+        rail=stored.file.rail_id,
+        sha256=stored.file.sha256,
+        isNew=stored.is_new,
+        **details,
+    )
 
 
 def _record(

@@ -37,6 +37,7 @@ class UploadForm(forms.Form):
         error_messages={"required": _TOO_LARGE},
         widget=UnfoldAdminFileFieldWidget,
     )
+    reason = ReasonField()
 
     def clean_file(self) -> Any:
         file: Any = self.cleaned_data["file"]

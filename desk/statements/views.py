@@ -16,12 +16,15 @@ from dashboard.shell import pace, paging
 from desk import doers, verdicts
 from desk.access import actor_of, desk_page, desk_render
 from desk.doers import Doer, person
+from desk.proposals import lines as proposals
+from desk.proposals.lines import ProposalLine
 from desk.statements import acts
 from desk.statements.forms import AccountForm, UploadForm
 from desk.verdicts import Verdict
 from networks.ach.inbound.storing import NotStorable
 from networks.ach.models import InFile
 from networks.ach.models.inbound import InFolder
+from networks.ach.models.proposals import ProposalKind
 from networks.ach.states import InFileStatus
 from reconciliation.models import BankStatement, SettlementAccount, StatementLine
 from reconciliation.states import AccountStatus
@@ -32,6 +35,8 @@ REVEAL = "reconciliation.reveal_statementline"
 SHOWN = 50
 _APPROVAL = Verdict(acts.approve_account, "In force: its statements are taken.")
 _REJECTION = Verdict(acts.reject_account, "Rejected.")
+_STORED = "Stored. It is taken once another person approves it."
+_KNOWN = "We have this file already: nothing was written."
 _ACCOUNTS_SHOWN = 50
 _WAITING_SHOWN = 20
 
@@ -57,6 +62,7 @@ def statements(request: HttpRequest) -> HttpResponse:
         "desk/statements/list.html",
         title="Statements",
         accounts=_accounts() if page.is_newest else [],
+        proposals=_uploads() if page.is_newest else [],
         waiting=_waiting() if page.is_newest else [],
         page=page,
     )
@@ -106,7 +112,7 @@ def line(request: HttpRequest, statement_id: str, position: int) -> HttpResponse
 @require_http_methods(["GET", "HEAD", "POST"])
 @desk_page(SEE, UPLOAD, is_fresh=True)
 def upload(request: HttpRequest) -> HttpResponse:
-    """Take a statement that somebody has from the bank."""
+    """Store a statement that somebody has from the bank. Another person approves it."""
     form = UploadForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         file = form.cleaned_data["file"]
@@ -115,15 +121,16 @@ def upload(request: HttpRequest) -> HttpResponse:
                 rail=form.cleaned_data["rail"],
                 name=file.name,
                 content=file.chunks(),
+                reason=form.cleaned_data["reason"],
                 doer=_doer(request),
                 now=utc_now(),
             )
         except NotStorable as refusal:
             form.add_error("file", str(refusal))
+        except StaffRefusal as refusal:
+            form.add_error(None, refusal.detail)
         else:
-            again = "We have this file already: nothing was written."
-            words = "Stored. A worker reads it now." if stored.is_new else again
-            messages.success(request, words)
+            messages.success(request, _STORED if stored.is_new else _KNOWN)
             return redirect("desk:statements")
     return desk_render(
         request, "desk/statements/form.html", title="Upload a statement", form=form, submit="Upload"
@@ -186,6 +193,12 @@ def _accounts() -> list[AccountLine]:
     newest = BankStatement.objects.filter(account__in=shown).order_by("account", "-last_day")
     last = {row.account_id: row for row in newest.distinct("account")}
     return [AccountLine(row, last.get(row.pk)) for row in shown]
+
+
+def _uploads() -> list[ProposalLine]:
+    """What was uploaded and waits for a second person, the oldest first."""
+    rows = proposals.open_ones().filter(kind=ProposalKind.TAKE_STATEMENT)
+    return proposals.lines_of(list(rows[:_WAITING_SHOWN]))
 
 
 def _waiting() -> list[InFile]:

@@ -1,6 +1,6 @@
 """What takes two people: the word that a bank has a file or not, where its sending is in doubt;
-another name or higher limits of an originator; debits that go on after too many came back; and a
-bank statement that is never taken.
+another name or higher limits of an originator; debits that go on after too many came back; a bank
+statement that is never taken; and one that a person uploaded.
 
 One proposes it. Another one approves it, and it is done in the same transaction, unless what it is
 about has changed since: then the proposal is about something else, and is not approved. The caller
@@ -35,10 +35,12 @@ class ProposalRefused(StaffRefusal):
 
 @dataclass(frozen=True)
 class _Act:
-    """`standing` says how the subject is now, and may raise StaffRefusal; `do` does it."""
+    """`standing` says how the subject is now, and may raise StaffRefusal; `do` does it. `leave`
+    is what a rejection does, for the reason that it gives; mostly nothing."""
 
     standing: Callable[[AchProposal], Mapping[str, Any]]
     do: Callable[[AchProposal, datetime], object]
+    leave: Callable[[AchProposal, str, datetime], object] = lambda proposal, why, now: None
 
 
 def _doubt(proposal: AchProposal) -> dict[str, Any]:
@@ -82,6 +84,17 @@ def _dismiss(proposal: AchProposal, now: datetime) -> object:
     )
 
 
+def _upload(proposal: AchProposal) -> dict[str, Any]:
+    """Which bytes somebody uploaded."""
+    return {"sha256": deciding.uploaded_statement(proposal.subject).sha256}
+
+
+def _reject_upload(proposal: AchProposal, why: str, now: datetime) -> object:
+    return deciding.reject_upload(
+        file_id=proposal.subject, staff=proposal.decided_by, why=why, now=now
+    )
+
+
 _ACTS: Mapping[str, _Act] = MappingProxyType(
     {
         ProposalKind.AT_BANK: _Act(
@@ -99,6 +112,11 @@ _ACTS: Mapping[str, _Act] = MappingProxyType(
             lambda proposal, now: deciding.release_debits(originator_id=proposal.subject, now=now),
         ),
         ProposalKind.DISMISS_STATEMENT: _Act(_set_aside, _dismiss),
+        ProposalKind.TAKE_STATEMENT: _Act(
+            _upload,
+            lambda proposal, now: deciding.release_upload(file_id=proposal.subject, now=now),
+            leave=_reject_upload,
+        ),
     }
 )
 
@@ -150,10 +168,12 @@ def approve(proposal_id: str, *, by: str, now: datetime) -> AchProposal:
 
 
 @transaction.atomic
-def reject(proposal_id: str, *, by: str, now: datetime) -> AchProposal:
-    """Leave everything as it is. Raises ProposalRefused."""
+def reject(proposal_id: str, *, by: str, why: str = "", now: datetime) -> AchProposal:
+    """Leave everything as it is; an upload is never taken then, and `why` says the reason. Raises
+    StaffRefusal."""
     proposal = _decidable(proposal_id, by)
     PROPOSAL_STATES.advance(proposal, ProposalStatus.REJECTED, decided_by=by, decided_at=now)
+    _ACTS[proposal.kind].leave(proposal, why, now)
     return proposal
 
 

@@ -153,6 +153,7 @@ CAME_BACK = (
         layouts=(
             "id rail_id folder name size sha256 chunk_count received_at",
             "id rail_id folder name size sha256 chunk_count received_at uploaded_by",
+            "id rail_id folder name size sha256 chunk_count received_at uploaded_by by_command",
         ),
         left_out=(
             f"faults answers_id parsed_at applied_at resolved_at resolved_by resolution {_WORK}"

@@ -43,6 +43,7 @@ class FileStatus(models.TextChoices):
 
 
 class InFileStatus(models.TextChoices):
+    WAITING = "waiting", "Another person decides"
     STORED = "stored"
     PARSED = "parsed"
     APPLIED = "applied"
@@ -158,8 +159,9 @@ FILE_STATES = StateTable(
 )
 
 IN_FILE_STATES = StateTable(
-    initial=frozenset({N.STORED}),
+    initial=frozenset({N.STORED, N.WAITING}),
     moves={
+        N.WAITING: frozenset({N.STORED, N.RESOLVED}),  # what a person uploaded
         N.STORED: frozenset({N.PARSED, N.APPLIED, N.REVIEW}),
         N.PARSED: frozenset({N.APPLIED, N.REVIEW}),
         N.REVIEW: frozenset({N.STORED, N.RESOLVED}),  # read once more, or dealt with by a person

@@ -27,6 +27,7 @@ from networks.ach import (
     spoken,
 )
 from networks.ach.acknowledgments import Verdict
+from networks.ach.inbound import storing
 from networks.ach.models import (
     AchEntry,
     AchReply,
@@ -36,6 +37,7 @@ from networks.ach.models import (
     RailLine,
     RailVersion,
 )
+from networks.ach.models.inbound import InFolder
 from networks.ach.models.proposals import ProposalKind
 from networks.ach.models.rails import RailPart
 from networks.ach.models.reversals import ReversalReason
@@ -293,8 +295,25 @@ def upload_statement(world: World) -> Act:
     rail, path, said = make_bank(), at("statement_upload"), bank_said()
     browser = world.desk
     return lambda _headers: browser.post(
-        path, {"rail": rail, "file": SimpleUploadedFile("day.txt", said)}
+        path, {"rail": rail, "file": SimpleUploadedFile("day.txt", said), **WHY}
     )
+
+
+def decide_upload(decision: str) -> Begin:
+    def begin(world: World) -> Act:
+        file = storing.store(
+            rail_id=make_bank(),
+            folder=InFolder.STATEMENTS,
+            name="day.txt",
+            content=[bank_said()],
+            uploaded_by=ann().name,
+            now=utc_now(),
+        ).file
+        about: dict[str, Any] = {"rail": file.rail_id, "subject": file.pk, "reason": "By mail"}
+        row = proposing.propose(ProposalKind.TAKE_STATEMENT, by=ann().name, now=utc_now(), **about)
+        return send(world, at("proposal", row.pk), decision=decision, **WHY)
+
+    return begin
 
 
 ACCOUNT = {
@@ -339,6 +358,8 @@ BEGINNINGS: dict[str, Begin] = {
     "exception_decide_file take-again": of_statement("take-again"),
     "exception_decide_file propose-dismissal": of_statement("propose-dismissal"),
     "proposal approve dismissal": dismiss,
+    "proposal approve upload": decide_upload("approve"),
+    "proposal reject upload": decide_upload("reject"),
     "statement_line": reveal_line,
     "statement_upload": upload_statement,
     "settlement_account_new": propose_account,

@@ -13,10 +13,11 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
+from common.audits import Scope
 from common.clock import utc_now
 from desk.statements.forms import UPLOAD_BYTES_MAX
 from networks.ach.models import AchProposal, InFile
-from reconciliation import accounts, reading
+from reconciliation import accounts, invariants, reading
 from reconciliation.models import BankStatement, SettlementAccount, StatementLine
 from tenants.models import AuditEvent, User
 from tests.desk.ach import RAIL, make_rail
@@ -56,7 +57,14 @@ def actions():
 
 
 def upload(browser, content, name="monday.txt"):
-    return browser.post(UPLOAD, {"rail": RAIL, "file": SimpleUploadedFile(name, content)})
+    file = SimpleUploadedFile(name, content)
+    return browser.post(UPLOAD, {"rail": RAIL, "file": file, "reason": REASON}, follow=True)
+
+
+def decide(browser, decision, reason=""):
+    """About the upload that waits."""
+    address = f"/admin/desk/proposals/{AchProposal.objects.get().pk}/"
+    return browser.post(address, {"decision": decision, "reason": reason}, follow=True)
 
 
 def take(content):
@@ -116,24 +124,117 @@ class TestAnAccount:
 
 
 class TestUpload:
-    def test_is_stored_and_taken(self, account, desk, sam):
+    def test_waits_for_a_second_person(self, account, desk, kim):
         upload(desk, bai2_of(MONDAY, 5_000))
         reading.read_due(now=utc_now())
 
+        assert InFile.objects.get().status == "waiting"
+        assert not BankStatement.objects.exists()
+        assert actions()[-2:] == ["bank_statement.uploaded", "ach_proposal.proposed"]
+        page = shown(kim)
+        assert "Needs approval" in page
+        assert "waits for another person than sam@ballast.example" in page
+        assert "An uploaded bank statement is taken" in shown(kim, "/admin/desk/exceptions/")
+
+    def test_says_what_it_says_before_it_is_taken(self, account, desk, kim):
+        upload(desk, bai2_of(MONDAY, 5_000, -200))
+
+        page = shown(kim, f"/admin/desk/proposals/{AchProposal.objects.get().pk}/")
+
+        assert f"··{NUMBER[-4:]}" in page
+        assert "not our account" not in page
+        for fact in ("Nov 16, 2026", "$10,000.00", "$50.00", "$2.00", "$10,048.00", "<dd>2</dd>"):
+            assert fact in page
+        assert "You can approve it." in page
+
+    def test_of_a_strange_account_says_so(self, account, desk, kim):
+        upload(desk, bai2_of(MONDAY, 5_000, account="0123456789"))
+
+        page = shown(kim, f"/admin/desk/proposals/{AchProposal.objects.get().pk}/")
+
+        assert "··6789 <strong>is not our account at this rail</strong>" in page
+
+    def test_is_taken_once_another_person_approved_it(self, account, desk, sam, kim):
+        upload(desk, bai2_of(MONDAY, 5_000))
+
+        decide(kim, "approve")
+        reading.read_due(now=utc_now())
+
         assert BankStatement.objects.get().file.uploaded_by == sam.pk
-        assert actions()[-1] == "bank_statement.uploaded"
+        assert actions()[-2:] == ["ach_proposal.approved", "bank_statement.approved"]
         page = shown(desk)
         assert "$10,050.00" in page
         assert "Proven up to Nov 16, 2026" in page
+        assert "Needs approval" not in page
+
+    def test_is_not_approved_by_who_uploaded_it(self, account, desk):
+        upload(desk, bai2_of(MONDAY, 5_000))
+
+        answer = decide(desk, "approve")
+
+        assert "somebody else decides" in answer.content.decode()
+        assert InFile.objects.get().status == "waiting"
+
+    def test_is_not_approved_where_who_uploaded_it_left(self, account, desk, sam, kim):
+        upload(desk, bai2_of(MONDAY, 5_000))
+        User.objects.filter(pk=sam.pk).update(is_staff=False, is_superuser=False)
+
+        answer = decide(kim, "approve")
+
+        assert "does not work here any more" in answer.content.decode()
+        assert InFile.objects.get().status == "waiting"
+
+    def test_is_rejected_for_good_with_a_reason(self, account, desk, kim):
+        upload(desk, bai2_of(MONDAY, 5_000))
+
+        answer = decide(kim, "reject")
+        assert answer.context["form"].errors["reason"][0] in html.unescape(answer.content.decode())
+        assert InFile.objects.get().status == "waiting"
+        decide(kim, "reject", "The bank shows another balance")
+        reading.read_due(now=utc_now())
+
+        file = InFile.objects.get()
+        assert (file.status, file.resolution) == ("resolved", "The bank shows another balance")
+        assert file.resolved_by == User.objects.get(email="kim@ballast.example").pk
+        assert AuditEvent.objects.latest("pk").staff_note == "The bank shows another balance"
+        assert not BankStatement.objects.exists()
+
+    def test_that_was_rejected_can_be_uploaded_again_and_waits_again(self, account, desk, kim):
+        upload(desk, bai2_of(MONDAY, 5_000))
+        decide(kim, "reject", "Whoever uploaded it cannot say whence it is")
+
+        upload(desk, bai2_of(MONDAY, 5_000))
+
+        assert sorted(InFile.objects.values_list("status", flat=True)) == ["resolved", "waiting"]
+
+    @pytest.mark.parametrize("decision", ["", "reject"])
+    def test_keeps_no_file_of_the_bank_out(self, account, desk, kim, decision):
+        upload(desk, bai2_of(MONDAY, 5_000))
+        if decision:
+            decide(kim, decision, "It looks forged")
+
+        take(bai2_of(MONDAY, 5_000))
+
+        assert BankStatement.objects.get().file.uploaded_by == ""
+
+    def test_that_the_bank_sent_itself_meanwhile_changes_nothing(self, account, desk, kim):
+        upload(desk, bai2_of(MONDAY, 5_000))
+        take(bai2_of(MONDAY, 5_000))
+        address = f"/admin/desk/proposals/{AchProposal.objects.get().pk}/"
+        assert "The bank itself sent a file with the same bytes" in shown(kim, address)
+
+        decide(kim, "approve")
+        reading.read_due(now=utc_now())
+
+        assert BankStatement.objects.get().file.uploaded_by == ""
+        upload_ = InFile.objects.exclude(uploaded_by="").get()
+        assert (upload_.status, statements.codes(upload_)) == ("applied", ["statement_known"])
+        assert not list(invariants.check(Scope(full=True)))
 
     def test_of_what_we_have_says_so(self, account, desk):
         take(bai2_of(MONDAY, 5_000))
 
-        answer = desk.post(
-            UPLOAD,
-            {"rail": RAIL, "file": SimpleUploadedFile("x.txt", bai2_of(MONDAY, 5_000))},
-            follow=True,
-        )
+        answer = upload(desk, bai2_of(MONDAY, 5_000))
 
         assert "We have this file already" in answer.content.decode()
         assert InFile.objects.count() == 1
@@ -233,6 +334,10 @@ class TestTheCommand:
         call_command("read_statement", str(path), "--rail", RAIL, *WHO, "--json", stdout=told)
 
         row = BankStatement.objects.get()
+        assert row.file.by_command
+        event = AuditEvent.objects.get(action="bank_statement.uploaded")
+        assert (event.details["alone"], event.details["operator"]) == (True, "Olga")
+        assert not list(invariants.check(Scope(full=True)))
         said = json.loads(told.getvalue())
         assert (said["status"], said["isNew"], said["faults"]) == ("applied", True, [])
         assert said["statements"] == [

@@ -9,10 +9,15 @@ from functools import partial
 import pytest
 from django.db import connection, transaction
 
+from common.errors import StaffRefusal
+from networks.ach import proposing
+from networks.ach.inbound import storing
 from networks.ach.models import InFile
+from networks.ach.models.inbound import InFolder
+from networks.ach.models.proposals import ProposalKind
 from reconciliation import accounts, reading, taking
 from reconciliation.models import BankStatement, StatementFormat, StatementLine
-from tests.networks.ach.inbound.builders import make_rail
+from tests.networks.ach.inbound.builders import RAIL, make_rail
 from tests.races.together import rounds, together, wait_for_a_lock
 from tests.reconciliation.statements import (
     MONDAY,
@@ -83,6 +88,85 @@ def test_a_statement_is_not_forgotten_by_whoever_sees_no_account_yet(round_):
     reading.read_due(now=NOW)
 
     assert days() == [MONDAY]
+
+
+@rounds(4)
+def test_an_upload_is_approved_once(round_):
+    in_force()
+    proposal = uploaded()
+
+    def approve(worker):
+        try:
+            proposing.approve(proposal.pk, by=f"usr_{worker}", now=NOW)
+        except StaffRefusal:
+            return False
+        return True
+
+    assert race(approve).count(True) == 1
+    reading.read_due(now=NOW)
+    assert days() == [MONDAY]
+
+
+@rounds(4)
+def test_an_upload_is_approved_or_rejected(round_):
+    in_force()
+    proposal = uploaded()
+
+    def decide(worker):
+        by, is_for = f"usr_{worker}", worker % 2
+        try:
+            if is_for:
+                proposing.approve(proposal.pk, by=by, now=NOW)
+            else:
+                proposing.reject(proposal.pk, by=by, why="Not the bank's", now=NOW)
+        except StaffRefusal:
+            return False
+        return True
+
+    assert race(decide).count(True) == 1
+    reading.read_due(now=NOW)
+    proposal.refresh_from_db()
+    assert days() == ([MONDAY] if proposal.status == "approved" else [])
+
+
+@rounds(4)
+def test_an_upload_and_the_file_of_the_bank_are_taken_as_one(round_):
+    """Whichever is first."""
+    in_force()
+    proposal = uploaded()
+
+    def come(worker):
+        if worker == 0:
+            proposing.approve(proposal.pk, by="usr_2", now=NOW)
+        elif worker == 1:
+            store(bai2_of(MONDAY, 5_000))
+        reading.read_due(now=NOW)
+
+    race(come)
+    reading.read_due(now=NOW)
+
+    assert days() == [MONDAY]
+    assert list(InFile.objects.values_list("status", flat=True)) == ["applied", "applied"]
+
+
+def uploaded():
+    """A proposal to take what somebody uploaded."""
+    file = storing.store(
+        rail_id=RAIL,
+        folder=InFolder.STATEMENTS,
+        name="upload.txt",
+        content=[bai2_of(MONDAY, 5_000)],
+        uploaded_by="usr_x",
+        now=NOW,
+    ).file
+    return proposing.propose(
+        ProposalKind.TAKE_STATEMENT,
+        rail=RAIL,
+        subject=file.pk,
+        reason="From the bank's page",
+        by="usr_x",
+        now=NOW,
+    )
 
 
 def test_an_account_that_begins_anew_gets_the_statement_that_waited_for_it():

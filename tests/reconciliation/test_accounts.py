@@ -6,7 +6,7 @@ import pytest
 
 from common import crypto
 from common.audits import Scope
-from reconciliation import accounts, closing, day_rules
+from reconciliation import accounts, closing, day_rules, reading
 from reconciliation.accounts import Opening
 from reconciliation.errors import AccountRefused
 from reconciliation.models import BankStatement, SettlementAccount, StatementFormat
@@ -144,6 +144,17 @@ class TestANewBeginning:
 
         assert (day.ledger, day.in_transit, day.follows) == (OPENING + 107, 0, first)
         assert list(day_rules.check(Scope(full=True))) == []
+
+    def test_may_have_another_number_whose_statement_came_first(self, account):
+        take(bai2_of(MONDAY))
+        closing.close(RAIL, now=NOW)
+        early = take(bai2_of(TUESDAY, 5, account="0123456789"))
+        assert codes(early) == ["account_unknown"]
+
+        new = in_force(opened_on=TUESDAY, number="0123456789")
+        reading.read_due(now=NOW)
+
+        assert new.statements.get().file == early
 
     def test_may_have_another_number_whose_statements_alone_are_read_then(self, account):
         take(bai2_of(MONDAY))

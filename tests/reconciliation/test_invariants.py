@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 
 from common.audits import Scope
-from reconciliation import invariants
+from networks import calendar
+from networks.ach import proposing
+from networks.ach.inbound import deciding, storing
+from networks.ach.models.inbound import InFolder
+from networks.ach.models.proposals import ProposalKind
+from reconciliation import invariants, reading
 from reconciliation.models import BankStatement
 from tests.database import owner
-from tests.reconciliation.statements import MONDAY, OPENING, TUESDAY, bai2_of, codes, take
+from tests.networks.ach.inbound.builders import RAIL
+from tests.reconciliation.statements import (
+    MONDAY,
+    NOW,
+    OPENING,
+    TUESDAY,
+    bai2_of,
+    codes,
+    in_force,
+    take,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -86,6 +103,81 @@ class TestManyLines:
 
         assert self.compared(full=False) == []
         assert self.compared(full=True) == ["statement_bytes"]
+
+
+def test_the_full_check_compares_all_statements_with_the_bytes(rail):
+    in_force(opened_on=MONDAY - timedelta(days=35))
+    days = [MONDAY - timedelta(days=each) for each in range(35, -5, -1)]
+    banking_days = [day for day in days if calendar.is_banking_day(day)]
+    for day in banking_days:
+        take(bai2_of(day))
+    oldest = BankStatement.objects.earliest("taken_at", "pk")
+
+    change(f"UPDATE reconciliation_bankstatement SET number = 2 WHERE id = '{oldest.pk}'")
+
+    assert len(banking_days) > 20
+
+    assert found(full=False) == []
+    assert found() == ["statement_bytes"]
+
+
+class TestAnUpload:
+    def upload(self, *, by_command=False):
+        file = storing.store(
+            rail_id=RAIL,
+            folder=InFolder.STATEMENTS,
+            name="monday.txt",
+            content=[bai2_of(MONDAY, 5_000)],
+            uploaded_by="usr_1",
+            by_command=by_command,
+            now=NOW,
+        ).file
+        reading.read_due(now=NOW)
+        return file
+
+    def propose(self, file):
+        return proposing.propose(
+            ProposalKind.TAKE_STATEMENT,
+            rail=RAIL,
+            subject=file.pk,
+            reason="From the bank's page",
+            by="usr_1",
+            now=NOW,
+        )
+
+    def test_that_waits_for_a_second_person_is_not_forgotten(self, account):
+        self.propose(self.upload())
+
+        assert found() == []
+
+    def test_that_nobody_is_asked_about_is_forgotten(self, account):
+        self.upload()
+
+        assert found() == ["statement_forgotten"]
+
+    def test_that_a_command_took_is_right(self, account):
+        self.upload(by_command=True)
+
+        assert BankStatement.objects.exists()
+        assert found() == []
+
+    def test_that_two_people_had_taken_is_right(self, account):
+        proposing.approve(self.propose(self.upload()).pk, by="usr_2", now=NOW)
+        reading.read_due(now=NOW)
+
+        assert BankStatement.objects.exists()
+        assert found() == []
+
+    @pytest.mark.parametrize("is_asked", [True, False])
+    def test_that_was_taken_without_a_second_person_is_named(self, account, is_asked):
+        """As by whoever can write into the tables."""
+        file = self.upload()
+        if is_asked:
+            self.propose(file)
+        deciding.release_upload(file_id=file.pk, now=NOW)
+        reading.read_due(now=NOW)
+
+        assert found() == found(full=False) == ["statement_alone"]
 
 
 def test_a_known_statement_with_many_notes_is_explained(account):

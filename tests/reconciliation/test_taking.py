@@ -285,12 +285,13 @@ class TestWhatPeopleDecide:
             deciding.read_again(file_id=file.pk, staff="a", why="so", excuse=True, now=NOW)
 
     def test_it_is_read_again(self, rail, account):
-        file = take(bai2_of(MONDAY, 5_000, account="0123456789"))
-        in_force(number="0123456789")
-        deciding.read_again(file_id=file.pk, staff="a", why="ours now", excuse=False, now=NOW)
+        file = take(bai2_of(MONDAY, 5_000, opening=OPENING + 7))
+        assert codes(file) == ["opening_differs"]
+        in_force(cents=OPENING + 7)
+        deciding.read_again(file_id=file.pk, staff="a", why="agreed anew", excuse=False, now=NOW)
         reading.read_due(now=NOW)
 
-        assert days() == [(MONDAY, OPENING + 5_000)]
+        assert days() == [(MONDAY, OPENING + 5_007)]
 
     def test_one_person_does_not_dismiss_it(self, account):
         file = take(bai2_of(TUESDAY, 5_000))

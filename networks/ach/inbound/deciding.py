@@ -108,6 +108,26 @@ def waiting_statement(file_id: str) -> InFile:
     return file
 
 
+def uploaded_statement(file_id: str) -> InFile:
+    """What a person uploaded and another one has to decide about, row-locked. Raises
+    NotPossible."""
+    return _file(file_id, InFileStatus.WAITING)
+
+
+@_in_one_transaction
+def release_upload(*, file_id: str, now: datetime) -> InFile:
+    """Have an uploaded statement taken. Raises NotPossible."""
+    file = uploaded_statement(file_id)
+    IN_FILE_STATES.advance(file, InFileStatus.STORED, next_attempt_at=now)
+    return file
+
+
+@_in_one_transaction
+def reject_upload(*, file_id: str, staff: str, why: str, now: datetime) -> InFile:
+    """Never take this upload. Raises NotPossible."""
+    return _resolved(uploaded_statement(file_id), staff, why, now)
+
+
 def _resolved(file: InFile, staff: str, why: str, now: datetime) -> InFile:
     IN_FILE_STATES.advance(
         file, InFileStatus.RESOLVED, resolved_by=staff, resolved_at=now, resolution=_said(why)
@@ -115,9 +135,9 @@ def _resolved(file: InFile, staff: str, why: str, now: datetime) -> InFile:
     return file
 
 
-def _file(file_id: str) -> InFile:
+def _file(file_id: str, status: InFileStatus = InFileStatus.REVIEW) -> InFile:
     file = InFile.objects.select_for_update(no_key=True).filter(pk=file_id).first()
-    if file is None or file.status != InFileStatus.REVIEW:
+    if file is None or file.status != status:
         raise NotPossible("The file does not wait for a decision.")
     return file
 

@@ -1,7 +1,8 @@
 """Keeps a file from a bank as it came, before anybody reads it: encrypted, once per content.
 
 What is stored is not lost, so the copy at the bank may be removed then. The same bytes again, under
-any name, change nothing.
+any name, change nothing. Only what a person uploaded does not stand in for the bank's own file:
+that is stored beside it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import IO, NamedTuple
 
 import structlog
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
 from common import crypto, ids
 from common.database.constraints import violated
@@ -21,6 +23,7 @@ from networks.ach import long_work
 from networks.ach.models import InFile, InFileChunk
 from networks.ach.models.inbound import InFolder
 from networks.ach.sftp import names
+from networks.ach.states import InFileStatus
 
 log = structlog.get_logger(__name__)
 
@@ -60,9 +63,11 @@ def store(
     name: str,
     content: Iterable[bytes],
     uploaded_by: str = "",
+    by_command: bool = False,
     now: datetime,
 ) -> Stored:
-    """Keep a file that a bank put there, or that a person uploads.
+    """Keep a file that a bank put there, or that a person uploads. An upload waits for a second
+    person then, unless it comes `by_command`.
 
     `content` is consumed outside any transaction, from `now` on for as long as it takes: the file
     is dated when it is here (decision 0151). Raises NotStorable, and whatever `content` does.
@@ -75,6 +80,7 @@ def store(
         if not size:
             raise NotStorable("file_empty", "The file is empty.")
         here = clock()
+        waits = bool(uploaded_by) and not by_command
         file = InFile(
             id=file_id,
             rail_id=rail_id,
@@ -84,8 +90,10 @@ def store(
             sha256=sha256,
             chunk_count=count,
             uploaded_by=uploaded_by,
+            by_command=by_command,
+            status=InFileStatus.WAITING if waits else InFileStatus.STORED,
             received_at=here,
-            next_attempt_at=here,
+            next_attempt_at=None if waits else here,
         )
         sealed.seek(0)
         return _insert(file, sealed)
@@ -146,7 +154,19 @@ def _pieces(content: Iterable[bytes]) -> Iterator[bytes]:
         yield bytes(rest)
 
 
+def _same(file: InFile) -> InFile | None:
+    """The row that these bytes have already. The bank's own file is one of them also for an upload,
+    which may be there beside it; an upload that people turned down is none."""
+    rows = InFile.objects.filter(rail_id=file.rail_id, sha256=file.sha256)
+    if not file.uploaded_by:
+        return rows.filter(uploaded_by="").first()
+    live = rows.filter(Q(uploaded_by="") | ~Q(status=InFileStatus.RESOLVED))
+    return live.order_by("uploaded_by").first()
+
+
 def _insert(file: InFile, sealed: IO[bytes]) -> Stored:
+    if file.uploaded_by and (first := _same(file)):
+        return _again(first)
     try:
         with transaction.atomic():
             file.save(force_insert=True)
@@ -160,10 +180,15 @@ def _insert(file: InFile, sealed: IO[bytes]) -> Stored:
                     rows = []
             InFileChunk.objects.bulk_create(rows)
     except IntegrityError as error:
-        if violated(error) != "one_in_file_per_content":
+        is_known = violated(error) in {"one_in_file_per_content", "one_upload_per_content"}
+        first = _same(file) if is_known else None
+        if first is None:
             raise
-        first = InFile.objects.get(rail_id=file.rail_id, sha256=file.sha256)
-        log.info("ach_file_came_again", file_id=first.pk, rail=file.rail_id)
-        return Stored(first, is_new=False)
+        return _again(first)
     log.info("ach_file_stored", file_id=file.pk, rail=file.rail_id, folder=file.folder)
     return Stored(file, is_new=True)
+
+
+def _again(first: InFile) -> Stored:
+    log.info("ach_file_came_again", file_id=first.pk, rail=first.rail_id)
+    return Stored(first, is_new=False)

@@ -41,7 +41,9 @@ class RecordKind(models.TextChoices):
 class InFile(Leased):
     """A file as it came. Stored first, then parsed: due work until it is applied or lies with a
     person. `faults` are those of the codec: line, code, detail. `answers` is the file of ours that
-    an acknowledgment is about. `uploaded_by` is empty if the bank itself put the file there."""
+    an acknowledgment is about. `uploaded_by` is empty if the bank itself put the file there. What a
+    person uploads is `waiting` until another one approves it, unless it was `by_command`. It keeps
+    no file of the bank's own out: that has a row of its own, also with the same bytes."""
 
     id = PrefixedIdField("ifl")
     rail = models.ForeignKey(
@@ -55,6 +57,7 @@ class InFile(Leased):
     uploaded_by = models.CharField(
         max_length=columns.STAFF_LENGTH_MAX, blank=True, default="", db_default=""
     )
+    by_command = models.BooleanField(default=False, db_default=False)
     status = models.CharField(max_length=8, choices=InFileStatus, default=InFileStatus.STORED)
     faults = models.JSONField(default=list, blank=True)
     answers = models.ForeignKey(
@@ -73,7 +76,20 @@ class InFile(Leased):
         constraints = (
             columns.one_of("status", InFileStatus, "in_file_status_known"),
             columns.one_of("folder", InFolder, "in_file_folder_known"),
-            models.UniqueConstraint(fields=("rail", "sha256"), name="one_in_file_per_content"),
+            models.UniqueConstraint(
+                fields=("rail", "sha256"),
+                name="one_in_file_per_content",
+                condition=Q(uploaded_by=""),
+            ),
+            models.UniqueConstraint(
+                fields=("rail", "sha256"),
+                name="one_upload_per_content",
+                condition=~Q(uploaded_by="") & ~Q(status="resolved"),
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="waiting") | (~Q(uploaded_by="") & Q(by_command=False)),
+                name="waiting_in_file_was_uploaded",
+            ),
             models.CheckConstraint(
                 condition=~Q(status="resolved")
                 | (Q(resolved_at__isnull=False) & ~Q(resolution="")),
@@ -105,6 +121,7 @@ class InFile(Leased):
                     "sha256",
                     "chunk_count",
                     "uploaded_by",
+                    "by_command",
                     "received_at",
                 ),
             ),

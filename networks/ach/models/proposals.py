@@ -21,6 +21,7 @@ class ProposalKind(models.TextChoices):
     END_ORIGINATOR = "end_originator", "A company of a tenant ends"
     RELEASE_DEBITS = "release_debits", "Stopped debits go on"
     DISMISS_STATEMENT = "dismiss", "A bank statement is never taken"
+    TAKE_STATEMENT = "take", "An uploaded bank statement is taken"
 
 
 class AchProposal(models.Model):

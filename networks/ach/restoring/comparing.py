@@ -214,7 +214,8 @@ def _unread(bank: Transport, rail: str, terms: RailTerms) -> Iterator[Unread]:
                 digest.update(block)
                 size += len(block)
             sha256 = digest.hexdigest()
-            if not InFile.objects.filter(rail_id=rail, sha256=sha256).exists():
+            own = InFile.objects.filter(rail_id=rail, sha256=sha256, uploaded_by="")
+            if not own.exists():
                 yield Unread(folder, remote.name, size, sha256)
 
 

@@ -36,7 +36,9 @@ TABLES = {
     "ach_achreply": "IU(bank_code batch_id ended_at id status trace_number)",
     "ach_achreversal": "IU(decided_at decided_by effective_at id refusal status)",
     "ach_correction": "IU(but code created_at due_on entry_id record_id)",
-    "ach_infile": "IU(but chunk_count folder name rail_id received_at sha256 size uploaded_by)",
+    "ach_infile": (
+        "IU(but by_command chunk_count folder name rail_id received_at sha256 size uploaded_by)"
+    ),
     "ach_infilechunk": "IU(content_token id)",
     "ach_inrecord": (
         "IU(answers_id decided_at decided_by decided_why due_on entry_id id may_dishonor"

@@ -103,6 +103,18 @@ STATEMENTS = [
         "UPDATE ach_infilechunk SET content_token = 'x' WHERE file_id = '{stf}'",
     ),
     Damage(
+        "91i an uploaded bank statement that one person had taken",
+        USUAL,
+        "statement_alone",
+        "UPDATE ach_infile SET uploaded_by = 'usr_x' WHERE id = '{stf}'",
+    ),
+    Damage(
+        "91j a bank statement that waits for nobody",
+        REFUSED,
+        "waiting_in_file_was_uploaded",
+        "UPDATE ach_infile SET status = 'waiting' WHERE id = '{stf}'",
+    ),
+    Damage(
         "92 an account that its proposer put in force",
         REFUSED,
         "settlement_account_decided_by_another",

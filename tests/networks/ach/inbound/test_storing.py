@@ -85,18 +85,47 @@ class TestAFile:
         assert file.next_attempt_at == NOW
         assert reading.read_due(now=NOW) == 0
 
-    def test_says_who_uploaded_it(self, rail):
-        keep(b"one")
-        store(
+
+class TestAnUpload:
+    def upload(self, content=b"one", **how):
+        return store(
             rail_id=RAIL,
             folder=InFolder.STATEMENTS,
             name="a",
-            content=[b"two"],
+            content=[content],
             uploaded_by="usr_1",
             now=NOW,
+            **how,
         )
 
-        assert sorted(InFile.objects.values_list("uploaded_by", flat=True)) == ["", "usr_1"]
+    def test_says_who_it_is_from_and_waits(self, rail):
+        file = self.upload().file
+
+        assert (file.uploaded_by, file.status, file.next_attempt_at) == ("usr_1", "waiting", None)
+
+    def test_by_command_is_due(self, rail):
+        file = self.upload(by_command=True).file
+
+        assert (file.by_command, file.status, file.next_attempt_at) == (True, "stored", NOW)
+
+    def test_is_there_once(self, rail):
+        first = self.upload().file
+
+        assert self.upload() == (first, False)
+
+    def test_of_what_the_bank_sent_is_known(self, rail):
+        first = keep(b"one").file
+
+        assert self.upload() == (first, False)
+
+    def test_does_not_stand_in_for_the_file_of_the_bank(self, rail):
+        upload = self.upload().file
+
+        own = keep(b"one")
+
+        assert own.is_new
+        assert own.file.pk != upload.pk
+        assert keep(b"one") == (own.file, False)
 
 
 class TestWhatIsNotTaken:
