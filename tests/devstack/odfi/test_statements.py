@@ -204,7 +204,7 @@ class TestSums:
         content = bank.read("statements", "camt053_20351204.xml")
 
         (first, _) = ElementTree.fromstring(content).iter(f"{CAMT}Refs")
-        file = first.findtext(f"{CAMT}MsgId")
+        file = first.findtext(f"{CAMT}MsgId", "")
         assert re.fullmatch("351203[0-9]{4}[A-Z]", file)
         assert first.findtext(f"{CAMT}PmtInfId") == f"{file}-0000001"
 
