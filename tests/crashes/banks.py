@@ -14,7 +14,7 @@ from typing import Any
 from common import ids
 from common.clock import utc_now
 from networks import calendar
-from networks.ach import building, freezing, references
+from networks.ach import building, freezing
 from networks.ach.inbound import reading, storing
 from networks.ach.models import AchEntry, InFile, InRecord, OutFile
 from networks.ach.models.inbound import InFolder
@@ -133,11 +133,10 @@ def bank_said(opening: int = statements.OPENING) -> bytes:
 
 
 def shown_lines() -> None:
-    """A statement that was taken, with our own account's side of a file: it undoes itself."""
+    """A statement that was taken, with two credits that nobody knows."""
     rail = inbound.make_rail(f"bank{next(_number)}")
     statements.in_force(rail=rail.pk)
-    name = references.of_batch(inbound.make_batch(rail, is_offset=True, description="OFFSET"))
-    content = banking.content_of(Posted(5_000, name), Posted(-5_000, name, "offset"))
+    content = banking.content_of(*(Posted(cents, kind="credit") for cents in (5_000, 70)))
     statements.store(content, rail=rail.pk)
     read_statements(now=utc_now())
     assert len(transfers.bank_lines(rail=rail.pk)) == 2
