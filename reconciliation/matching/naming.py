@@ -60,7 +60,9 @@ quoted AS MATERIALIZED (
     FROM said JOIN called USING (name)
     GROUP BY line, amount, day HAVING count(DISTINCT file) = 1 AND count(DISTINCT batch) <= 1
 )"""
-# Lines that name anything of ours, also what the books do not expect yet.
+# Lines that name anything of ours, also what the books do not expect yet. A credit that nobody
+# asked for is none of ours, although a file of the bank may tell of it too: the books never learn
+# of it.
 _OURS = """
 ours AS MATERIALIZED (
     SELECT line FROM said JOIN called USING (name)
@@ -69,7 +71,8 @@ ours AS MATERIALIZED (
         EXISTS (SELECT FROM ach_achentry AS entry
             WHERE entry.trace_number = said.name AND entry.rail_id = %(rail)s)
         OR EXISTS (SELECT FROM ach_inrecord AS record
-            WHERE record.rdfi_trace = said.name AND record.rail_id = %(rail)s))
+            WHERE record.rdfi_trace = said.name AND record.rail_id = %(rail)s
+                AND record.kind <> 'received'))
     UNION
     SELECT line FROM said WHERE CASE WHEN name ~ '^ACH[0-9]{12}$' THEN
         EXISTS (SELECT FROM ach_achentry AS entry

@@ -11,6 +11,7 @@ from reconciliation.models import Match, MatchedLine, Rule, StatementLine
 from tests.database import owner
 from tests.networks.ach.inbound import builders
 from tests.networks.ach.inbound.builders import RAIL
+from tests.networks.ach.nacha import raw
 from tests.reconciliation.banking import Posted, matched, state
 from tests.reconciliation.statements import MONDAY, NOW, OPENING, TUESDAY
 from tests.reconciliation.transfers import batch_of, book, expected_of, settled
@@ -304,6 +305,15 @@ class TestRun:
 
         assert run() == {Rule.BOOKED: 1}
         assert matched() == [("booked", [77], [77])]
+
+    def test_books_a_credit_that_a_file_of_the_bank_tells_of_too(self, account):
+        trace = f"{builders.RDFI}0000003"
+        credit = raw.entry(code="22", rdfi=builders.ODFI, check="9", amount=77, trace=trace)
+        builders.take(builders.answer_file(builders.answer_batch(credit, service_class="220")))
+        assert InRecord.objects.get().kind == "received"
+        state(Posted(77, trace, "credit"))
+
+        assert run() == {Rule.BOOKED: 1}
 
     def test_leaves_to_people_what_they_set_free(self, batch, acme):
         settled(acme, batch, 3_000)
