@@ -13,7 +13,8 @@ from devstack.odfi.terms import Terms
 if TYPE_CHECKING:
     from devstack.odfi.statements import Posting, Statement
 
-# ACH settlement, a single ACH return, ACH credit received; the other way round where it exists.
+# ACH settlement, a single ACH return, ACH credit received, miscellaneous fees; the other way round
+# where it exists.
 TYPE_CODES = MappingProxyType(
     {
         ("settlement", True): "166",
@@ -23,6 +24,7 @@ TYPE_CODES = MappingProxyType(
         ("return", True): "257",
         ("return", False): "557",
         ("credit", True): "142",
+        ("fee", False): "698",
     }
 )
 OPENING_LEDGER, CLOSING_LEDGER = "010", "015"

@@ -1,4 +1,5 @@
-"""What somebody at the bank does by hand: sends an entry back, asks for a change, sends money."""
+"""What somebody at the bank does by hand: sends an entry back, asks for a change, sends money,
+charges a fee."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import re
 import sqlite3
 from datetime import datetime
 
-from devstack.odfi import answers, layouts
+from devstack.odfi import answers, days, layouts
 from devstack.odfi.answers import Answer, Subject
 
 
@@ -85,6 +86,14 @@ def send_credit(
         data=json.dumps(data),
     )
     return answers.keep(db, answer)
+
+
+def charge(db: sqlite3.Connection, amount: int, *, now: datetime, text: str) -> None:
+    """Take a fee of the bank from the customer's account. No file tells of it but the statement.
+    Raises Refused."""
+    if amount <= 0:
+        raise Refused(f"a fee of {amount} cents is none")
+    days.post(db, "fee", -amount, now, reference="", text=text)
 
 
 def _subject(db: sqlite3.Connection, trace: str) -> Subject:

@@ -24,6 +24,7 @@ FAMILIES = MappingProxyType(
         ("return", True): ("ICDT", "RRTN"),
         ("return", False): ("IDDT", "UPDD"),
         ("credit", True): ("RCDT", "DMCT"),
+        ("fee", False): ("MDOP", "CHRG"),
     }
 )
 

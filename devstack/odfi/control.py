@@ -165,6 +165,11 @@ class Control:
         """Send money that nobody asked for."""
         return self._by_hand(byhand.send_credit, amount, **about)
 
+    def charge(self, *, amount: int, text: str = "SERVICE FEE") -> None:
+        """Charge a fee of the bank."""
+        with store.transaction(self._db):
+            byhand.charge(self._db, amount, now=self._bank.clock.now(), text=text)
+
     def put(self, *, name: str, content: str, folder: str = "inbound") -> int:
         """Put any bytes (base64) into a folder under a name."""
         if folder not in sending.FOLDERS or not NAME.fullmatch(name):
@@ -213,6 +218,7 @@ class Control:
             send_back,
             change,
             credit,
+            charge,
             put,
             again,
             acknowledge,

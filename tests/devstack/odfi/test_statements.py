@@ -129,6 +129,20 @@ class TestCamt053:
 
 
 class TestTheAccount:
+    def test_is_charged_fees(self, bank):
+        bank.ask("charge", amount=1_250, text="MONTHLY FEE")
+        bank.go_to("2035-12-04 07:00")
+
+        bai2 = bank.read("statements", "bai2_20351203.txt").decode()
+        assert "16,698,1250,0,1,,MONTHLY FEE\n" in bai2
+        camt = ElementTree.fromstring(bank.read("statements", "camt053_20351203.xml"))
+        assert [code.text for code in camt.iter(f"{CAMT}SubFmlyCd")] == ["CHRG"]
+        assert bank.balance == 100_000_000 - 1_250
+
+    def test_is_charged_no_fee_of_nothing(self, bank):
+        with pytest.raises(client.ControlError, match="a fee of 0 cents is none"):
+            bank.ask("charge", amount=0)
+
     def test_has_the_offset_of_a_balanced_file(self, bank):
         debit = Entry("555", 3_000)
         offset = Entry("4000123456", 3_000, "22", rdfi="124000313")
