@@ -1,0 +1,94 @@
+"""Banking days at the stand-in bank on which much goes wrong: every day closes at zero."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from balance import invariants
+from common import database_clock
+from networks import registry
+from networks.ach.models import AchEntry, Correction
+from networks.ach.network import AchNetwork
+from reconciliation.models import ClosedDay, StatementLine
+from tests.builders import make_tenant
+from tests.devstack.odfi.conftest import Bank, a_bank
+from tests.networks.ach.builders import RAIL
+from tests.networks.ach.standin import recorded
+from tests.reconciliation.books import balances
+from tests.reconciliation.quarter import (
+    CLOCK,
+    FEE,
+    KINDS_OF_TROUBLE,
+    QUIET_DAYS,
+    STRANGE,
+    Quarter,
+)
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+
+_BALANCE = "SELECT balance FROM posting ORDER BY id DESC LIMIT 1"
+_POSTED = "SELECT kind, count(*) FROM posting GROUP BY kind"
+_VERDICTS = "SELECT verdict, count(*) FROM file GROUP BY verdict"
+
+
+@pytest.fixture
+def bank(woken: object) -> Iterator[Bank]:
+    """Nobody is woken: beat alone starts the sweeps."""
+    with a_bank("--clock", CLOCK) as running:
+        yield running
+
+
+@pytest.fixture
+def connect() -> Iterator[Callable[[], None]]:
+    """Have sandboxes' money go to the bank from when it is called."""
+    with ExitStack() as ends:
+
+        def connected() -> None:
+            ends.callback(registry.connect(AchNetwork(RAIL), modes=["sandbox"]))
+
+        yield connected
+
+
+@pytest.mark.parametrize(
+    ("days", "transfers"),
+    [(10, 70)],
+    ids=["ten days"],
+)
+def test_every_day_closes_at_zero(
+    bank: Bank, connect: Callable[[], None], days: int, transfers: int
+) -> None:
+    tenants = [make_tenant(name=name) for name in ("Acme", "Birch", "Cedar", "Dogwood")]
+    quarter = Quarter(bank, tenants, days=days, transfers=transfers)
+    connect()
+    quarter.open()
+
+    quarter.pass_by()
+
+    closed = list(ClosedDay.objects.order_by("day"))
+    assert [row.day for row in closed] == quarter.days
+    assert {row.closed_by for row in closed} == {""}
+    assert [row for row in closed if row.ledger - row.in_transit != row.bank] == []
+    assert not StatementLine.objects.filter(matched=None).exclude(amount=0).exists()
+    assert recorded(bank, _BALANCE) == [(closed[-1].bank,)]
+    assert (closed[-1].ledger, closed[-1].in_transit) == (closed[-1].bank, 0)
+
+    verdicts, posted = dict(recorded(bank, _VERDICTS)), dict(recorded(bank, _POSTED))
+    disturbed = days - QUIET_DAYS
+    assert verdicts["rejected"] == len(range(1, disturbed, KINDS_OF_TROUBLE))
+    assert posted["fee"] == len(range(0, disturbed, KINDS_OF_TROUBLE))
+    assert posted["credit"] == len(range(3, disturbed, KINDS_OF_TROUBLE))
+    held = balances()
+    assert held["bank_fees"] == posted["fee"] * FEE
+    assert held["suspense"] == 0
+    assert held["revenue"] == -posted["credit"] * STRANGE
+    statuses = Counter(AchEntry.objects.values_list("status", flat=True))
+    sent = transfers * disturbed
+    assert posted["return"] == statuses["returned"] >= sent // 55
+    assert statuses["final"] + statuses["returned"] == sent
+    assert Correction.objects.count() == len(range(142, sent + 1, 200))
+    with database_clock.at(quarter.now):
+        assert invariants.check(now=quarter.now, full=True).findings == []
