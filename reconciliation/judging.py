@@ -55,8 +55,8 @@ class Said(NamedTuple):
 class Standing(NamedTuple):
     """Up to which day an account is proven, and how many cents lay there at its end.
 
-    `today` is the Eastern day. `first_day` is the account's own first one. `known` is what the
-    statement of the day says that a new one closes, if there is one.
+    `today` is the Eastern day by the bank's clock. `first_day` is the account's own first one.
+    `known` is what the statement of the day says that a new one closes, if there is one.
     """
 
     day: date

@@ -18,7 +18,7 @@ import structlog
 from django.db import transaction
 
 from common import crypto, days
-from networks.ach import long_work
+from networks.ach import bank_clock, long_work
 from networks.ach.inbound import storing
 from networks.ach.models import InFile
 from networks.ach.states import IN_FILE_STATES, InFileStatus
@@ -120,7 +120,7 @@ class _Chain:
         if account.pk not in self._last:
             self._last[account.pk] = account.statements.order_by("-last_day").first()
         last, said = self._last[account.pk], said_by(sums)
-        standing = _standing(account, last, said, days.day_of(now))
+        standing = _standing(account, last, said, days.day_of(bank_clock.at_bank(now)))
         if code := judging.verdict(said, standing):
             found.add(_fault(code, heading))
             return None

@@ -6,15 +6,21 @@ takes some seconds.
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from ballast_client import Ballast, calls
+import httpx
+from ballast_client import ApiError, Ballast, calls
+from ballast_client.types import Proof
 
 from demo.story.api import BASE_URL, manage
 from demo.story.browser import Person
-from demo.story.console import chapter, check, dollars, say, wait_for
+from demo.story.console import StoryError, chapter, check, dollars, say, wait_for
 from demo.story.story import Story
 from devstack.odfi import client
 
@@ -35,6 +41,7 @@ def live(story: Story) -> None:
     _corrected(owner)
     _pay(tenant, operator, releaser)
     _compare(tenant)
+    _close(tenant)
 
 
 class Live(Story):
@@ -141,6 +148,58 @@ def _compare(tenant: Live) -> None:
     chapter("The bank's books and ours")
     moved = wait_for("the bank to settle", lambda: _moved(tenant))
     check(moved == LEFT, f"our account at the bank has {dollars(moved)} more, as the tenant has")
+
+
+def _close(tenant: Live) -> None:
+    chapter("The day closes at zero, and its proof of funds is verified")
+    rail = tenant.made["rail"]
+
+    def closed() -> dict[str, Any] | None:
+        """The account, once the statement that shows all of it is closed."""
+        try:
+            said: dict[str, Any] = manage("close_day")["rails"][rail]
+        except StoryError:  # a line of a statement is not matched yet
+            return None
+        shows_all = said.get("bank") == _at_bank(tenant)
+        return said if shows_all and said["ledger"] == said["bank"] else None
+
+    said = wait_for("the bank's statement", closed)
+    check(said["difference"] == 0, f"{said['day']}: {dollars(said['bank'])} in the books and there")
+
+    def proven() -> Proof | None:
+        """The tenant's part of the proof, once that is of this day."""
+        try:
+            return tenant.ballast.send(calls.proof(said["day"]))
+        except ApiError:
+            return None
+
+    proof = wait_for("the proof of the day", proven)
+    report = manage("verify_proof", said["day"])
+    check(report["ok"], f"signed: {dollars(report['tenants'])} of tenants lie at the bank")
+    check(proof["available"] == LEFT, f"{dollars(LEFT)} of them are this tenant's")
+    _verify(tenant, proof)
+
+
+def _verify(tenant: Live, proof: Proof) -> None:
+    """As a tenant does it, with the script and the keys that anybody can fetch."""
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        for path in ("/docs/verify_proof.py", "/.well-known/ballast-proof-keys.json"):
+            (folder / Path(path).name).write_bytes(
+                httpx.get(f"{BASE_URL}{path}", timeout=15).raise_for_status().content
+            )
+        (folder / "proof.json").write_text(json.dumps(proof))
+        words = ("proof.json", "--tenant", tenant.made["tenantId"])
+        done = subprocess.run(  # noqa: S603  # the script that we hand out
+            [sys.executable, "verify_proof.py", *words, "--keys", "ballast-proof-keys.json"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    for line in (done.stdout + done.stderr).splitlines():
+        say(line)
+    check(done.returncode == 0, "verify_proof.py found nothing wrong")
 
 
 def _moved(tenant: Live) -> int | None:

@@ -18,7 +18,7 @@ Changes = tuple[str, ...]
 # What says who asked, or how often something was tried, and not what was done.
 _IGNORED = re.compile(
     r"django_(?!session)|webhooks_dispatcher|.*heartbeat|balance_ledger_check|balance_full_proof"
-    r"|balance_check|.*ledgercheck|.*checkpoint|unfold_"
+    r"|balance_check|.*ledgercheck|.*checkpoint|unfold_|solvency_"  # a proof is of all tenants
 )
 _SESSIONS = re.compile(r"django_session|usersessions_")
 _BLANK = re.compile(
@@ -39,6 +39,7 @@ _MASKS = (
     (re.compile(r"\bbank\d+(?![a-z])"), "<bank>"),
     (re.compile(r'"9\d{9}"'), "<origin>"),
     (re.compile(r'"recordId": "\d+"'), '"recordId": "…"'),
+    (re.compile(r'"line": \d+'), '"line": …'),
     (re.compile(r"[A-Za-z0-9+/=_:.\-]{40,}"), "<opaque>"),
 )
 _TABLES = """

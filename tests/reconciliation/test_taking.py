@@ -191,6 +191,14 @@ class TestTheFuture:
         assert (file.status, codes(file)) == ("review", ["day_not_begun"])
         assert nothing_written()
 
+    def test_has_begun_at_a_bank_whose_clock_runs_ahead(self, rail, settings, tmp_path):
+        told = {"ahead_seconds": 86_400 * 5, "day_seconds": 6}
+        settings.ACH_BANK_CLOCK = str(tmp_path / "clock.json")
+        (tmp_path / "clock.json").write_text(json.dumps(told))
+        in_force(opened_on=NEXT_BUSINESS_DAY)
+
+        assert take(bai2_of(NEXT_BUSINESS_DAY, 5_000)).status == "applied"
+
     def test_begins_at_midnight_in_new_york(self, rail):
         in_force(opened_on=NEXT_BUSINESS_DAY)
         file = store(bai2_of(NEXT_BUSINESS_DAY, 5_000))

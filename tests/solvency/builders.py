@@ -57,8 +57,8 @@ def _settle_and_complete(tenant: Tenant, cents: int) -> str:
     return source_id
 
 
-def settle(tenant: Tenant, cents: int) -> None:
-    """A top-up that settled at the bank and is not final yet."""
+def settle(tenant: Tenant, cents: int, *, rail: str = RAIL, day: date = DAY) -> None:
+    """A top-up that settled at the bank on a day and is not final yet."""
     disconnect = registry.connect(ScriptedNetwork(), modes=(tenant.mode,))
     source = make_source(tenant)
     disconnect()
@@ -67,10 +67,10 @@ def settle(tenant: Tenant, cents: int) -> None:
         source,
         status=FundingStatus.IN_TRANSIT,
         amount=cents,
-        settlement_date=DAY,
+        settlement_date=day,
     )
     booked = Booking(
-        Step.IN_SETTLED, cents, RAIL, "funding_transaction", row.pk, tenant_id=tenant.pk
+        Step.IN_SETTLED, cents, rail, "funding_transaction", row.pk, tenant_id=tenant.pk, day=day
     )
     ledger.book([booked], now=NOW)
 

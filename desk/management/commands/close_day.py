@@ -12,7 +12,7 @@ from common.clock import utc_now
 from common.commands import JsonCommand
 from desk.doers import Doer, operator
 from desk.reconciliation import acts
-from reconciliation import accounts, closing, figures
+from reconciliation import accounts, closing, figures, proving
 from reconciliation.closing import Outcome
 from reconciliation.figures import Figures, Sums
 from reconciliation.models import ClosedDay
@@ -28,8 +28,9 @@ class Note:
 
 class Command(JsonCommand):
     help = (
-        "Close the days of our accounts at banks as far as they come to zero, and print what each"
-        " account comes to. Ends with status 1 when a day stays open, and says why."
+        "Close the days of our accounts at banks as far as they come to zero, prove the newest one"
+        " that all accounts have closed, and print what each comes to. Ends with status 1 when a"
+        " day stays open, and says why."
     )
     outcomes: tuple[Outcome, ...] = ()
 
@@ -52,7 +53,9 @@ class Command(JsonCommand):
         if options["note"]:
             _explain(options["note"], options["reason"], doer)
         self.outcomes = tuple(_close(rail, doer) for rail in _rails(options["rail"]))
-        return {"rails": {outcome.rail: _shown(outcome) for outcome in self.outcomes}}
+        rails = {outcome.rail: _shown(outcome) for outcome in self.outcomes}
+        proof = proving.prove_due(now=utc_now())
+        return {"rails": rails, "proven": proof.day.isoformat() if proof else None}
 
     def handle(self, *args: object, **options: Any) -> None:
         super().handle(*args, **options)

@@ -1,0 +1,103 @@
+"""Has a day proven that every account behind the rails has closed (decision 0217).
+
+What the accounts come to and what tenants own are read in one snapshot. Lines that the books got
+since the day are taken first, so that each line is on a statement, expected, or of the time before
+the account.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+import structlog
+from django.db import OperationalError, connection, transaction
+from django.db.models import Sum
+from psycopg.errors import SerializationFailure
+
+from common.engine import sql
+from reconciliation import accounts, expecting
+from reconciliation.models import ClosedDay, ExpectedLine, SettlementAccount
+from solvency import taking
+from solvency.errors import ProofRefused
+from solvency.figures import ClosedFigures
+from solvency.models import ProofReport
+
+log = structlog.get_logger(__name__)
+
+# What the books had before the first day whose lines are expected: it lay in what was agreed on.
+_BEFORE = f"""
+SELECT coalesce(sum({expecting.CENTS}), 0)::bigint FROM balance_operator_line AS source
+WHERE rail = %(rail)s AND step = ANY(%(steps)s) AND day < %(first_day)s
+"""  # noqa: S608  # our own text
+
+
+def prove_due(*, now: datetime) -> ProofReport | None:
+    """Prove the newest day that all accounts have closed, unless it is proven; gives its report.
+
+    Days that closed together with a later one are not proven by themselves: what tenants owned at
+    their end is over. A difference is logged as an error, and the day is tried again.
+    """
+    ends = [_last_closed(account) for account in accounts.in_force()]
+    if not ends or None in ends:
+        return None
+    day = min(end.day for end in ends if end)
+    if ProofReport.objects.filter(day__gte=day).exists():
+        return None
+    try:
+        return _prove(day, now)
+    except ProofRefused as refusal:
+        log.error("day_not_proven", day=day.isoformat(), why=refusal.detail)
+    except OperationalError as error:
+        if not isinstance(error.__cause__, SerializationFailure):
+            raise
+        log.info("day_proven_later", day=day.isoformat())  # somebody took lines meanwhile
+    return None
+
+
+def _prove(day: date, now: datetime) -> ProofReport:
+    is_own = not connection.in_atomic_block
+    with transaction.atomic():
+        if is_own:
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        return _proven(day, now)
+
+
+def _proven(day: date, now: datetime) -> ProofReport:
+    figures = [_figures(account, day, now) for account in accounts.in_force()]
+    return taking.take(day, figures, now=now)
+
+
+def _figures(account: SettlementAccount, day: date, now: datetime) -> ClosedFigures:
+    rail = account.rail_id
+    expecting.take(rail, now=now)
+    closed = _closed_up_to(account, day)
+    return ClosedFigures(
+        rail=rail,
+        last4=account.last4,
+        bank_closing=closed.bank,
+        not_on_statement=closed.in_transit + _expected(rail, counts_on__gt=closed.day),
+        own_funds=account.opening
+        - _before(rail)
+        - _expected(rail, counts_on__lt=account.opened_on),
+    )
+
+
+def _last_closed(account: SettlementAccount) -> ClosedDay | None:
+    return ClosedDay.objects.filter(rail=account.rail_id).order_by("-day").first()
+
+
+def _closed_up_to(account: SettlementAccount, day: date) -> ClosedDay:
+    return ClosedDay.objects.filter(rail=account.rail_id, day__lte=day).latest("day")
+
+
+def _expected(rail: str, **which: date) -> int:
+    rows = ExpectedLine.objects.filter(rail=rail, **which)
+    return int(rows.aggregate(cents=Sum("amount", default=0))["cents"])
+
+
+def _before(rail: str) -> int:
+    first_day = expecting.first_day_of(rail)
+    values = {"rail": rail, "steps": expecting.STEPS, "first_day": first_day}
+    ((cents,),) = sql.rows(_BEFORE, values)
+    return int(cents)
