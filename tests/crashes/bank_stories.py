@@ -43,8 +43,8 @@ from networks.ach.models.rails import RailPart
 from networks.ach.models.reversals import ReversalReason
 from networks.ach.originating import Company
 from networks.ach.spoken import Said
-from reconciliation import accounts, taking
-from reconciliation.models import StatementFormat
+from reconciliation import accounts, by_hand, clearing, taking
+from reconciliation.models import ClearingKind, StatementFormat, StatementLine
 from tenants import actors
 from tests.builders import make_staff
 from tests.crashes.banks import (
@@ -53,9 +53,12 @@ from tests.crashes.banks import (
     a_sent_file,
     bank_said,
     change,
+    closable,
+    in_suspense,
     late_return,
     make_bank,
     odd_statement,
+    open_day,
     set_aside,
     short_return,
     statement,
@@ -343,6 +346,36 @@ def decide_account(decision: str) -> Begin:
     return begin
 
 
+# --- Reconciliation
+
+
+def match_line(world: World) -> Act:
+    line, other = open_day()
+    return send(world, at("reconciliation_match_line", line), also=other, **WHY)
+
+
+def take_apart(world: World) -> Act:
+    lines = open_day()
+    account = StatementLine.objects.get(pk=lines[0]).statement.account
+    where: dict[str, Any] = {"rail": account.rail_id, "day": MONDAY}
+    row = by_hand.match(lines, [], reason="x", by=ann().name, now=utc_now(), **where)
+    return send(world, at("reconciliation_take_apart", row.pk), **WHY)
+
+
+def book_line(world: World) -> Act:
+    return send(world, at("reconciliation_book_line", open_day()[0]), booked_as="suspense", **WHY)
+
+
+def decide_clearing(decision: str) -> Begin:
+    def begin(world: World) -> Act:
+        row = clearing.propose(
+            in_suspense(), ClearingKind.INCOME, reason="x", by=ann().name, now=utc_now()
+        )
+        return send(world, at("suspense_decide", row.pk), decision=decision, **WHY)
+
+    return begin
+
+
 COMPANY = {"company_name": "OTHER", "company_id": "1234567891", "exposure_max": "5.00"}
 
 # By the address, and what of all that it does.
@@ -365,6 +398,15 @@ BEGINNINGS: dict[str, Begin] = {
     "settlement_account_new": propose_account,
     "settlement_account approve": decide_account("approve"),
     "settlement_account reject": decide_account("reject"),
+    "reconciliation_close": lambda world: send(world, at("reconciliation_close", closable())),
+    "reconciliation_match_line": match_line,
+    "reconciliation_take_apart": take_apart,
+    "reconciliation_book_line": book_line,
+    "suspense_clear": lambda world: send(
+        world, at("suspense_clear", in_suspense().pk), kind="income", **WHY
+    ),
+    "suspense_decide approve": decide_clearing("approve"),
+    "suspense_decide reject": decide_clearing("reject"),
     "reply_withdraw": withdraw_reply,
     "originator_debits": release_debits,
     "entry_reverse": reverse_entry,
@@ -400,6 +442,9 @@ BEGINNINGS: dict[str, Begin] = {
     "originator_end": of_originator("originator_end"),
 }
 
+# Writes one note and its line of the audit log in one transaction, as `item_note` does. It needs
+# money that settled and that no statement shows.
+EXEMPT = {"desk reconciliation_explain"}
 # They show a page, or a file.
 SHOWS = {"rail_test", "file_download", "statement_line"}
 # An entry is handed over in a transaction of its own, and so is each batch that a bank answered;

@@ -22,6 +22,7 @@ from networks.ach.network import AchNetwork
 from networks.ach.sending import send_next
 from networks.ach.states import FileStatus
 from reconciliation import booking
+from reconciliation.models import BookedAs, BookedLine, StatementLine
 from reconciliation.reading import read_due as read_statements
 from tests.networks.ach import builders as outbound
 from tests.networks.ach import life
@@ -124,6 +125,24 @@ def closable() -> str:
     read_statements(now=utc_now())
     assert booking.book_open(rail, None, now=utc_now()) == 2
     return rail
+
+
+def open_day() -> list[int]:
+    """A statement with two batches that no rule matches and that come to nothing; the ids of its
+    lines."""
+    rail = inbound.make_rail(f"bank{next(_number)}")
+    statements.in_force(rail=rail.pk)
+    content = statements.of_kinds(statements.MONDAY, ("batch", 5_000), ("batch", -5_000))
+    statements.store(content, rail=rail.pk)
+    read_statements(now=utc_now())
+    lines = StatementLine.objects.filter(statement__account__rail=rail).order_by("position")
+    return list(lines.values_list("pk", flat=True))
+
+
+def in_suspense() -> BookedLine:
+    """A credit at the bank that nobody knows."""
+    closable()
+    return BookedLine.objects.filter(booked_as=BookedAs.SUSPENSE).latest("booked_at")
 
 
 def bank_said(opening: int = statements.OPENING) -> bytes:

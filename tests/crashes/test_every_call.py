@@ -111,7 +111,7 @@ class TestEverythingThatChangesSomethingHasAStory:
 
     def test_actions_of_staff(self):
         told = set(desk_stories.BEGINNINGS) | bank_stories.actions()
-        assert told == desk_stories.actions()
+        assert told | bank_stories.EXEMPT == desk_stories.actions()
 
     def test_commands_of_the_desk(self):
         told = {name.split()[0] for name in command_stories.BEGINNINGS}
