@@ -26,6 +26,6 @@ class ReconciliationConfig(AppConfig):
         books.register_source(clearing.SOURCE_TYPE, Clearing._meta.db_table, has_tenant=False)
         audits.register(invariants.check)
         audits.register(match_rules.check)
-        audits.register(suspense_rules.check)
-        audits.register(day_rules.check)
+        audits.register_whole(suspense_rules.check)
+        audits.register_whole(day_rules.check)
         sealed.register(*sealed_rows.KINDS)

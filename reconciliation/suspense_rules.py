@@ -102,6 +102,11 @@ def check(scope: Scope) -> Iterator[Finding]:
     if scope.tenant_ids is not None:
         return
     values = {"booked": booking.SOURCE_TYPE, "clearing": clearing.SOURCE_TYPE}
+    with audits.snapshot():  # lines and totals of one moment
+        yield from list(_found(values))
+
+
+def _found(values: dict[str, str]) -> Iterator[Finding]:
     yield from audits.found("suspense_booked", _BOOKED, values)
     yield from audits.found("suspense_cleared", _CLEARED, values)
     ((open_items,),) = audits.rows(_OPEN, {})

@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 from django.db import DatabaseError, connection, transaction
 
+from common import audits
 from common.audits import Scope
-from reconciliation import closing, day_rules, due, expecting, figures
+from reconciliation import closing, day_rules, due, expecting, figures, suspense_rules
 from reconciliation.errors import CloseRefused
 from reconciliation.figures import Sums
 from reconciliation.models import ClosedDay, ExpectedLine, Match
@@ -163,6 +164,10 @@ class TestADayStaysOpen:
         take(bai2_of(TUESDAY, opening=OPENING + 1))
 
         assert "November 16" in refused()[0]
+
+
+def test_the_full_check_looks_at_what_is_no_tenants():
+    assert {day_rules.check, suspense_rules.check} <= {*audits.wholes()}
 
 
 class TestAfterTheEnd:
