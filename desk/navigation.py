@@ -25,7 +25,7 @@ from dashboard.shell import brand_files
 from tenants.models import User
 
 _HOME = "admin:index"
-_ICON = '<i class="material-symbols-outlined" aria-hidden="true">{}</i>'
+_ICON = '<i aria-hidden="true">{}</i>'
 _LINE = '<li><a href="{}"{}>{}{}</a></li>'
 
 # (title, icon, name of the address, permission). Those of lists follow from the model.

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks a proof of funds: that a balance is in the signed report, that the sums are right, and
-that what is owed lies at the bank. It shares no code with Ballast. Read it before you believe it.
+that what is owed lies at the bank. It shares no code with what made the proof. Read it before you
+believe it.
 
     python verify_proof.py proof.json --tenant ten_… --keys ballast-proof-keys.json
 

@@ -145,8 +145,8 @@ def obstacles(account: SettlementAccount, found: Figures) -> Iterator[str]:
     """Why a day cannot be closed, in words."""
     if found.unmatched.lines:
         yield (
-            f"{_count(found.unmatched)} of the bank up to {_named(found.day)} explained by nothing"
-            f" ({_cents(found.unmatched)}): match, or book to suspense, each of them."
+            f"Nothing explains {_count(found.unmatched)} of the bank up to {_named(found.day)}"
+            f" ({_cents(found.unmatched)}): match each by hand, or book it to suspense."
         )
     if found.overdue.lines:
         lines = figures.overdue_lines(account, found.day, most=_LINES_NAMED)
@@ -157,8 +157,9 @@ def obstacles(account: SettlementAccount, found: Figures) -> Iterator[str]:
         )
         more = found.overdue.lines - len(lines)
         yield (
-            f"{_count(found.overdue)} of the books in transit for more than"
-            f" {figures.LONG_AFTER} banking days: {named}{f'; and {more:,} more' if more else ''}."
+            f"For more than {figures.LONG_AFTER} banking days no statement shows"
+            f" {_count(found.overdue)} of the books: {named}"
+            f"{f'; and {more:,} more' if more else ''}."
             " Match each of them, or write a note that says why it takes longer."
         )
     if found.difference and not found.unmatched.lines:

@@ -159,6 +159,7 @@ class TestColumns:
             "payments.RecipientVersion.account_number_token",
             "reconciliation.SettlementAccount.number_token",
             "reconciliation.StatementLine.said_token",
+            "solvency.ProofTree.secret_token",
             "webhooks.WebhookEndpoint.previous_secret_token",
             "webhooks.WebhookEndpoint.secret_token",
         ]

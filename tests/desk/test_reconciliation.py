@@ -77,9 +77,9 @@ class TestTheDay:
     def test_says_what_is_in_the_way(self, desk, account):
         take(bai2_of(MONDAY, 300))
         page = shown(desk)
-        assert "1 line of the bank up to November 16, 2026 explained by nothing" in page
+        assert "Nothing explains 1 line of the bank up to November 16, 2026" in page
         assert "Close Nov 16" not in page
-        assert "explained by nothing" in told(desk, f"{OF_RAIL}close/")
+        assert "Nothing explains 1 line" in told(desk, f"{OF_RAIL}close/")
         assert not ClosedDay.objects.exists()
 
     def test_closes_a_day_and_shows_it_closed(self, desk, sam, account, acme):

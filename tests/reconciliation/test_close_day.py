@@ -67,7 +67,7 @@ class TestTheCommand:
         shown, error = run("--rail", RAIL)
 
         assert shown["reasons"][0] in error
-        assert error.startswith(f"{RAIL}: November 16, 2026 stays open. 1 line of the bank")
+        assert error.startswith(f"{RAIL}: November 16, 2026 stays open. Nothing explains")
         assert (shown["closed"], shown["difference"]) == ([], -5)
 
     def test_names_its_operator_in_the_row_and_in_the_audit_log(self, account):

@@ -126,8 +126,8 @@ class TestADayStaysOpen:
         take(bai2_of(MONDAY, 5_000, -200))
 
         assert refused() == (
-            "2 lines of the bank up to November 16, 2026 explained by nothing ($50.00 in, $2.00"
-            " out): match, or book to suspense, each of them.",
+            "Nothing explains 2 lines of the bank up to November 16, 2026 ($50.00 in, $2.00 out):"
+            " match each by hand, or book it to suspense.",
         )
         assert not ClosedDay.objects.exists()
 
@@ -148,7 +148,7 @@ class TestADayStaysOpen:
         note(line, until=THURSDAY)
 
         assert [close().day for _ in range(4)] == [MONDAY, TUESDAY, WEDNESDAY, THURSDAY]
-        assert "in transit" in refused()[0]
+        assert "no statement shows 1 line" in refused()[0]
 
     def test_with_all_reasons_at_once(self, acme, account):
         book(acme, MONDAY, -5_000)

@@ -47,8 +47,9 @@ class TestBoth:
 class TestBai2:
     def test_says_what_was_posted(self, months):
         records = months["bai2_20351204.txt"].decode().splitlines()
-        made = "3512030000A"
+        made = records[5].split(",")[5].partition("-")[0]
 
+        assert re.fullmatch(r"351203\d{4}A", made)
         assert records == [
             "01,124000313,1987654321,351205,0600,2,,,2/",
             "02,1987654321,124000313,1,351204,2359,USD,2/",
