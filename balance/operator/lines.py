@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
 from balance.operator.accounts import Step
-from common.engine import sql
+from common.engine import arrays, sql
 
 _ID = """
 SELECT id FROM balance_operator_line
 WHERE source_id = %(source_id)s AND source_type = %(source_type)s AND step = %(step)s
+"""
+_CAUSES = """
+SELECT id, source_type, source_id, coalesce(tenant_id, '') FROM balance_operator_line
+WHERE id = ANY(%(ids)s::text::bigint[])
 """
 
 
@@ -17,3 +24,17 @@ def id_of(*, source_type: str, source_id: str, step: Step) -> int:
     if found is None:
         raise LookupError(f"{source_type} {source_id} has no line {step}")
     return int(found[0])
+
+
+class Cause(NamedTuple):
+    """What an operator's line is about: the source that caused it, and whom it concerns."""
+
+    source_type: str
+    source_id: str
+    tenant_id: str
+
+
+def causes_of(ids: Collection[int]) -> Mapping[int, Cause]:
+    """What these lines are about, by their ids."""
+    found = sql.rows(_CAUSES, {"ids": arrays.plain(ids)})
+    return {number: Cause(*about) for number, *about in found}

@@ -9,8 +9,9 @@ from datetime import date
 from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 
-from balance.models import OperatorLine
+from balance.operator import lines
 from balance.operator.accounts import Step
+from balance.operator.lines import Cause
 from funding.models.transactions import SOURCE_TYPE as FUNDING
 from payments.models.payments import SOURCE_TYPE as PAYMENT
 from reconciliation import figures
@@ -80,13 +81,13 @@ def ages(found: figures.Figures) -> list[Age]:
 def books_lines(rows: Sequence[ExpectedLine], *, day: date | None = None) -> list[BooksLine]:
     """Lines with what caused them, in three queries at most. `day`: how old they are on it."""
     ids = [row.line for row in rows]
-    causes = {each.pk: each for each in OperatorLine.objects.filter(pk__in=ids)}
+    causes = lines.causes_of(ids)
     notes = _notes(ids) if day else {}
     return [_books_line(row, causes.get(row.line), day, notes.get(row.line)) for row in rows]
 
 
 def _books_line(
-    row: ExpectedLine, cause: OperatorLine | None, day: date | None, note: TransitNote | None
+    row: ExpectedLine, cause: Cause | None, day: date | None, note: TransitNote | None
 ) -> BooksLine:
     page = _PAGES.get(cause.source_type) if cause else None
     return BooksLine(
@@ -95,7 +96,7 @@ def _books_line(
         amount=row.amount,
         counts_on=row.counts_on,
         source_id=cause.source_id if cause else "",
-        tenant_id=(cause.tenant_id or "") if cause else "",
+        tenant_id=cause.tenant_id if cause else "",
         href=reverse(page, args=[cause.source_id]) if cause and page else "",
         reference=row.reference or row.trace,
         age=figures.age(row.counts_on, day) if day else 0,
