@@ -114,10 +114,16 @@ def prove(tenant: Tenant) -> ProofReport:
     What live tenants have without lines of the operator settles first.
     """
     last = ProofReport.objects.order_by("-day").first()
+    day = calendar.next_banking_day(last.day) if last else DAY
     with _as_live(tenant):
         if missing := _owed() - _in_the_books():
             _settle_and_complete(tenant, missing)
-        return take(calendar.next_banking_day(last.day) if last else DAY)
+        return taking.take(day, [closed(rail=rail) for rail in _rails()], now=NOW)
+
+
+def _rails() -> list[str]:
+    """All that any line of the operator names, the sandbox's too."""
+    return sorted({RAIL, *(total.rail for total in totals() if total.rail)})
 
 
 def _owed() -> int:
@@ -127,14 +133,14 @@ def _owed() -> int:
             available=sum(each.available + each.locked for each in holdings.of_live())
         ),
         receivables=Receivables(count=0, amount=0),
-        operator=totals_of_live([RAIL]),
+        operator=totals_of_live(_rails()),
     ).owed
 
 
 def _in_the_books() -> int:
     return sum(
         total.debit - total.credit
-        for total in totals_of_live([RAIL])
+        for total in totals_of_live(_rails())
         if total.account == OperatorAccount.SETTLEMENT
     )
 
