@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from balance.models import BalanceTransaction
@@ -19,7 +20,7 @@ from tests.builders import (
 )
 from tests.funding.builders import run_due, top_up
 from tests.payments.builders import account, fund, pay
-from tests.solvency.builders import prove
+from tests.solvency.builders import RAIL, prove
 from webhooks.models import WebhookDelivery, WebhookEvent
 
 MUCH = 50_000_000_00
@@ -37,7 +38,7 @@ class Stocked:
     ids: dict[str, str]
 
 
-def stock(tenant: Tenant | None = None) -> Stocked:
+def stock(tenant: Tenant | None = None, *, rails: Sequence[str] = (RAIL,)) -> Stocked:
     """Make it. The receiver of its webhook listens nowhere, so sending to it fails at once."""
     tenant = tenant or make_tenant()
     now = utc_now()
@@ -57,7 +58,7 @@ def stock(tenant: Tenant | None = None) -> Stocked:
         recipients.save(tenant_id=tenant.pk, details=account(number), actor=SYSTEM, now=now)
         for number in ("000987654321", "000987654322")
     )
-    prove(tenant)
+    prove(tenant, rails=rails)
     return Stocked(
         tenant=tenant,
         key=make_key(tenant),
@@ -70,7 +71,7 @@ def stock(tenant: Tenant | None = None) -> Stocked:
             "transaction_id": BalanceTransaction.objects.filter(tenant=tenant).latest("pk").pk,
             "event_id": WebhookEvent.objects.filter(tenant=tenant).latest("pk").pk,
             "delivery_id": WebhookDelivery.objects.filter(tenant=tenant).latest("pk").pk,
-            "day": prove(tenant).day.isoformat(),
+            "day": prove(tenant, rails=rails).day.isoformat(),
             "spare_source_id": spare_source.pk,
             "spare_recipient_id": spare_recipient.pk,
             "spare_endpoint_id": spare_endpoint.pk,

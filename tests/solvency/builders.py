@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from typing import Any
@@ -108,39 +108,34 @@ def take(day: date = DAY, now: datetime = NOW, **changes: Any) -> ProofReport:
     return taking.take(day, [closed(**changes)], now=now)
 
 
-def prove(tenant: Tenant) -> ProofReport:
+def prove(tenant: Tenant, *, rails: Sequence[str] = (RAIL,)) -> ProofReport:
     """A proof of the next banking day with what the tenant has now, be it a sandbox tenant.
 
-    What live tenants have without lines of the operator settles first.
+    What live tenants have without lines of the operator at these rails settles first.
     """
     last = ProofReport.objects.order_by("-day").first()
     day = calendar.next_banking_day(last.day) if last else DAY
     with _as_live(tenant):
-        if missing := _owed() - _in_the_books():
+        if missing := _owed(rails) - _in_the_books(rails):
             _settle_and_complete(tenant, missing)
-        return taking.take(day, [closed(rail=rail) for rail in _rails()], now=NOW)
+        return taking.take(day, [closed(rail=rail) for rail in rails], now=NOW)
 
 
-def _rails() -> list[str]:
-    """All that any line of the operator names, the sandbox's too."""
-    return sorted({RAIL, *(total.rail for total in totals() if total.rail)})
-
-
-def _owed() -> int:
+def _owed(rails: Sequence[str]) -> int:
     return Figures(
         accounts=[],
         tenants=NOTHING._replace(
             available=sum(each.available + each.locked for each in holdings.of_live())
         ),
         receivables=Receivables(count=0, amount=0),
-        operator=totals_of_live(_rails()),
+        operator=totals_of_live(rails),
     ).owed
 
 
-def _in_the_books() -> int:
+def _in_the_books(rails: Sequence[str]) -> int:
     return sum(
         total.debit - total.credit
-        for total in totals_of_live(_rails())
+        for total in totals_of_live(rails)
         if total.account == OperatorAccount.SETTLEMENT
     )
 

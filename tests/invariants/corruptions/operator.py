@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.invariants.corruptions.damage import DAILY, REFUSED, SEAL, USUAL, Damage
+from tests.invariants.corruptions.damage import REFUSED, SEAL, USUAL, Damage
 
 _INVENTED = """
 INSERT INTO balance_operator_line (step, amount, rail, source_type, source_id, tenant_id, day,
@@ -40,8 +40,8 @@ OPERATOR = [
     ),
     Damage(
         "operator's line: those of adjustments deleted",
-        DAILY,
-        "books_clearing",
+        USUAL,
+        "suspense_open",
         "DELETE FROM balance_operator_line WHERE source_type = 'adjustment'",
     ),
     Damage(
@@ -104,8 +104,8 @@ OPERATOR = [
     ),
     Damage(
         "operator's day: amount",
-        DAILY,
-        "books_day",
+        USUAL,
+        "suspense_open",
         "UPDATE balance_operator_day SET amount = amount + 1 WHERE step = 'adjusted_up'",
     ),
     Damage(
