@@ -218,7 +218,7 @@ class TestDeliveries:
 class TestTitles:
     def test_tell_amount_other_side_and_day(self, acme, dana_browser):
         now = utc_now()
-        long_ago = now.replace(year=2020, month=11, day=12)
+        long_ago = now.replace(year=2020, month=11, day=12, hour=17)  # noon in New York
         row = make_funding(acme, make_source(acme), amount=120_000, created_at=long_ago)
         content = dana_browser.get(f"/dashboard/funding/{row.pk}").content.decode()
 
