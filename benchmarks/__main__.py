@@ -41,6 +41,7 @@ PARTS = {
     "sweeps": 60,
     "start": 120,
     "ach": 240,
+    "matching": 120,
 }
 WHOLE_SECONDS = 32 * 60
 FULL_PART_SECONDS = 3600

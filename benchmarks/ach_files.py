@@ -98,7 +98,7 @@ def measure(options: Options, *, write_rate: float) -> tuple[str, list[Figure]]:
     seeding.require_own_database()
     database.empty(*_TABLES, and_references=True)
     moment = _freeze_moment()
-    _open_rail(moment)
+    open_rail(moment)
     half = count // 2
     taken = work("take", moment - timedelta(hours=2), (0, half), (half, count - half))
     bare = _bare_seconds()
@@ -177,7 +177,8 @@ def _freeze_moment() -> datetime:
     return datetime.combine(day, time_of_day(9, 50), tzinfo=calendar.EASTERN).astimezone(UTC)
 
 
-def _open_rail(moment: datetime) -> None:
+def open_rail(moment: datetime) -> None:
+    """Put the terms of a rail in force, with one company."""
     now = moment - timedelta(hours=3)
     changing.open_rail(name=RAIL, kind=RailKind.STAND_IN, now=now)
     changing.change_alone(

@@ -26,6 +26,8 @@ from reconciliation.models.matching import MATCH_PREFIX
 
 log = structlog.get_logger(__name__)
 
+# Of a day with a million entries one statement takes longer than what others may.
+_PATIENCE = "SET LOCAL statement_timeout = '10min'"
 _FREE = f"WITH {LINES_OF_BANK} SELECT count(*) FROM free"  # noqa: S608  # our own text
 
 
@@ -61,6 +63,7 @@ def _try(way: Way, rail: str, now: datetime) -> int:
     if accounts.lock(rail) is None:
         return 0
     with connection.cursor() as cursor:
+        cursor.execute(_PATIENCE)
         cursor.execute(_FREE, {"rail": rail})
         ((free,),) = cursor.fetchall()
         if not free:
