@@ -10,7 +10,7 @@ from common.errors import StaffRefusal
 class AccountRefused(StaffRefusal):
     code = "settlement_account_refused"
     title = "The settlement account was not changed"
-    advice = "Read the rail again: somebody may have been first."
+    advice = "Look at the rail's accounts again: somebody may have been first."
 
 
 class BookingRefused(StaffRefusal):

@@ -87,7 +87,7 @@ class Base(NamedTuple):
     cents: int
 
 
-# What the books count up to the day and no statement up to then shows: `expected` is the line.
+# What the books count up to the day and no statement up to then shows.
 IN_TRANSIT = """
     SELECT line, amount, counts_on, step FROM reconciliation_expectedline
     WHERE rail_id = %(rail)s AND match_id IS NULL

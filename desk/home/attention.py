@@ -170,7 +170,7 @@ def of_days(*, now: datetime) -> Iterator[Attention]:
             count = len(each.late_days)
             days = "1 day" if count == 1 else f"{count:,} days"
             text = f"Rail {each.rail}: {days} not closed, from {each.late_days[0]:%B %-d} on."
-            yield Attention("bad", text, "Look", reverse("desk:statements"))
+            yield Attention("bad", text, "Look", reverse("desk:reconciliation"))
 
 
 def of_queues(lines: Sequence[QueueLine]) -> Iterator[Attention]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 
 from balance.operator import lines
@@ -70,7 +70,7 @@ class SuspenseLine:
 
 def ages(found: figures.Figures) -> list[Age]:
     """In the order of their age, without those that are empty."""
-    words = ("Of the same day", "1 banking day", "2 banking days", "More than 2 banking days")
+    words = ("of the same day", "1 banking day", "2 banking days", "more than 2 banking days")
     return [
         Age(words=words[age], sums=sums, is_late=age > figures.LONG_AFTER)
         for age, sums in sorted(found.in_transit.items())
@@ -110,16 +110,37 @@ def _notes(ids: Iterable[int]) -> Mapping[int, TransitNote]:
     return {row.line: row for row in rows.distinct("line")}
 
 
-def open_books(rail: str, *, until: date | None = None) -> QuerySet[ExpectedLine]:
+def open_books(rail: str) -> QuerySet[ExpectedLine]:
     """Lines of the books that no line of the bank is matched with."""
-    rows = ExpectedLine.objects.filter(rail=rail, match=None)
-    return rows.filter(counts_on__lte=until) if until else rows
+    return ExpectedLine.objects.filter(rail=rail, match=None)
+
+
+def in_transit(account: SettlementAccount, day: date) -> QuerySet[ExpectedLine]:
+    """What the books count up to the day and no statement up to then shows: as it was when the day
+    closed, or as it is now (`figures.IN_TRANSIT`)."""
+    rail = account.rail_id
+    if closed := ClosedDay.objects.filter(rail=rail, day=day).first():
+        kept = closed.lines_in_transit.values("line")
+        return ExpectedLine.objects.filter(rail=rail, line__in=kept, counts_on__lte=day)
+    counted = ExpectedLine.objects.filter(rail=rail, counts_on__range=(account.opened_on, day))
+    unmatched = counted.filter(match=None).values("line")
+    shown_later = counted.filter(match__rail=rail, match__day__gt=day).values("line")
+    return ExpectedLine.objects.filter(line__in=unmatched.union(shown_later, all=True))
+
+
+def ahead(account: SettlementAccount, day: date) -> QuerySet[ExpectedLine]:
+    """What a statement up to the day shows and the books count later (`figures.AHEAD`)."""
+    rows = ExpectedLine.objects.filter(rail=account.rail_id, counts_on__gt=day)
+    if closed := ClosedDay.objects.filter(rail=account.rail_id, day=day).first():
+        return rows.filter(line__in=closed.lines_in_transit.values("line"))
+    return rows.filter(match__rail=account.rail_id, match__day__range=(account.opened_on, day))
 
 
 def open_bank(account: SettlementAccount) -> QuerySet[StatementLine]:
-    """Lines of statements whose day is open, and that nothing explains yet."""
+    """Lines of statements whose day is open, and that nothing explains yet. A line of nothing moves
+    nothing, so it needs no explanation."""
     matched = MatchedLine.objects.filter(line=OuterRef("pk"), match__isnull=False)
-    rows = StatementLine.objects.filter(
+    rows = StatementLine.objects.exclude(amount=0).filter(
         ~Exists(matched), statement__account=account, statement__closed_day=None
     )
     return rows.select_related("statement__account").order_by("statement__last_day", "pk")
@@ -135,20 +156,25 @@ def candidates(line: StatementLine, *, amount: int | None = None) -> QuerySet[Ex
     return same.filter(counts_on__lte=line.statement.last_day).order_by("-counts_on", "line")
 
 
-def in_suspense() -> list[SuspenseLine]:
-    """Lines in suspense, the oldest first; two queries."""
-    live = Clearing.objects.exclude(status=ClearingStatus.REJECTED)
-    approved = live.filter(status=ClearingStatus.APPROVED)
+def in_suspense() -> QuerySet[BookedLine]:
+    """Lines in suspense, the oldest first."""
+    approved = Clearing.objects.filter(status=ClearingStatus.APPROVED)
     rows = BookedLine.objects.filter(
         ~Exists(approved.filter(booked=OuterRef("pk"))),
         ~Exists(approved.filter(other=OuterRef("pk"))),
         booked_as=BookedAs.SUSPENSE,
     )
-    found = list(
-        rows.select_related("line__statement__account").order_by("booked_at", "pk")[:SHOWN]
-    )
-    waiting = live.filter(status=ClearingStatus.PROPOSED, booked__in=found)
-    proposals = {each.booked_id: each for each in waiting}
+    return rows.select_related("line__statement__account").order_by("booked_at", "pk")
+
+
+def with_proposals(found: Sequence[BookedLine]) -> list[SuspenseLine]:
+    """Each line with what was proposed of it, also as the other line of an offset."""
+    waiting = Clearing.objects.filter(status=ClearingStatus.PROPOSED)
+    proposals: dict[str, Clearing] = {}
+    for each in waiting.filter(Q(booked__in=found) | Q(other__in=found)):
+        proposals[each.booked_id] = each
+        if each.other_id:
+            proposals[each.other_id] = each
     return [SuspenseLine(row=row, proposal=proposals.get(row.pk)) for row in found]
 
 

@@ -26,33 +26,29 @@ from desk.forms import ReasonForm
 from desk.reconciliation import acts, lookups, shown
 from desk.reconciliation.forms import BookForm, ClearForm, NoteForm
 from desk.reconciliation.shown import SHOWN
-from reconciliation import accounts, closing, figures
+from reconciliation import accounts, clearing, closing, figures
 from reconciliation.models import (
     BankStatement,
     BookedAs,
-    BookedLine,
-    Clearing,
     ClearingKind,
     ClosedDay,
     ExpectedLine,
     SettlementAccount,
     StatementLine,
 )
-from reconciliation.states import ClearingStatus
 
 SEE = "reconciliation.view_closedday"
 
 
 @dataclass(frozen=True)
 class Rail:
-    """A settlement account: the day that is next to close, and why it does not. `last` is the last
-    day that did."""
+    """A settlement account: the day that is next to close, and why it does not; or its last closed
+    day while the next statement is not here."""
 
     account: SettlementAccount
     found: figures.Figures
     ages: list[shown.Age]
     reasons: tuple[str, ...]
-    last: ClosedDay | None
 
 
 @require_safe
@@ -64,7 +60,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "desk/reconciliation/overview.html",
         title="Reconciliation",
         rails=[_rail(account) for account in accounts.in_force()],
-        suspense=len(shown.in_suspense()),
+        suspense=shown.in_suspense().count(),
     )
 
 
@@ -131,9 +127,12 @@ def close(request: HttpRequest, rail: str) -> HttpResponse:
 @require_safe
 @desk_page(SEE)
 def transit(request: HttpRequest, rail: str, day: str) -> HttpResponse:
-    """What was or is in transit on a day, line by line, the oldest first."""
+    """What was or is in transit on a day, line by line, the oldest first; and what the bank showed
+    first."""
     account, on = lookups.account(rail), _date(day)
-    rows, after = _after(_in_transit(rail, on), request.GET.get("after", ""))
+    rows, after = _after(
+        shown.in_transit(account, on).order_by("line"), request.GET.get("after", "")
+    )
     return desk_render(
         request,
         "desk/reconciliation/transit.html",
@@ -142,6 +141,7 @@ def transit(request: HttpRequest, rail: str, day: str) -> HttpResponse:
         day=on,
         lines=shown.books_lines(rows, day=on),
         after=after,
+        ahead=shown.books_lines(list(shown.ahead(account, on).order_by("line")[:SHOWN])),
     )
 
 
@@ -295,11 +295,13 @@ def book_line(request: HttpRequest, line_id: int) -> HttpResponse:
 @desk_page(SEE)
 def suspense(request: HttpRequest) -> HttpResponse:
     """What lies in suspense, the oldest first."""
+    found = list(shown.in_suspense()[: SHOWN + 1])
     return desk_render(
         request,
         "desk/reconciliation/suspense.html",
         title="Suspense",
-        lines=shown.in_suspense(),
+        lines=shown.with_proposals(found[:SHOWN]),
+        has_more=len(found) > SHOWN,
     )
 
 
@@ -316,7 +318,7 @@ def suspense_line(request: HttpRequest, booked_id: str) -> HttpResponse:
         booked=row,
         clearings=rows,
         names=doers.names_of(name for each in rows for name in (each.proposed_by, each.decided_by)),
-        is_open=row.booked_as == BookedAs.SUSPENSE and not _live(row),
+        is_open=clearing.in_suspense(row),
     )
 
 
@@ -382,20 +384,13 @@ def decide(request: HttpRequest, clearing_id: str) -> HttpResponse:
 
 def _rail(account: SettlementAccount) -> Rail:
     next_one = account.statements.filter(closed_day=None).order_by("last_day").first()
-    last = shown.closed_days(account.rail_id).order_by("-day").first()
-    base = figures.base_of(account)
-    found = figures.now_of(account, next_one.last_day if next_one else base.day)
-    reasons = closing.obstacles(account, found) if next_one else ()
-    return Rail(account, found, shown.ages(found), tuple(reasons), last)
-
-
-def _in_transit(rail: str, on: date) -> Any:
-    """Expected lines that were in transit when the day closed, or that are by now."""
-    closed = ClosedDay.objects.filter(rail=rail, day=on).first()
-    if closed is None:
-        return shown.open_books(rail, until=on).order_by("line")
-    kept = closed.lines_in_transit.values("line")
-    return ExpectedLine.objects.filter(line__in=kept).order_by("line")
+    if next_one:
+        found = figures.now_of(account, next_one.last_day)
+        return Rail(account, found, shown.ages(found), tuple(closing.obstacles(account, found)))
+    day = figures.base_of(account).day
+    # The day before an account that begins anew is closed, too, and not its own.
+    found = (figures.of if account.statements.exists() else figures.now_of)(account, day)
+    return Rail(account, found, shown.ages(found), ())
 
 
 def _after(rows: Any, after: str) -> tuple[list[ExpectedLine], int | None]:
@@ -406,12 +401,6 @@ def _after(rows: Any, after: str) -> tuple[list[ExpectedLine], int | None]:
         rows = rows.filter(line__gt=int(after))
     found = list(rows[: SHOWN + 1])
     return found[:SHOWN], found[SHOWN - 1].line if len(found) > SHOWN else None
-
-
-def _live(row: BookedLine) -> bool:
-    return row.clearings.exclude(status=ClearingStatus.REJECTED).exists() or (
-        Clearing.objects.filter(other=row).exclude(status=ClearingStatus.REJECTED).exists()
-    )
 
 
 def _done(request: HttpRequest, form: Form, act: Callable[[], object], words: str) -> bool:

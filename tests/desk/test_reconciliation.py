@@ -25,6 +25,7 @@ from tests.reconciliation.books import book, match_all
 from tests.reconciliation.statements import (
     MONDAY,
     NOW,
+    TUESDAY,
     bai2_of,
     of_kinds,
     take,
@@ -95,6 +96,38 @@ class TestTheDay:
         assert ClosedDay.objects.get().closed_by == sam.pk
         assert actions()[-1] == "day.closed"
         assert "$10,050.00" in shown(desk, OF_RAIL)
+
+        page = shown(desk)
+        assert "Monday, November 16, 2026</a> is closed." in page
+        assert "The next statement is not here yet" in page
+        assert "$10,050.00" in page  # what the bank said last
+        assert "Close Nov 16" not in page
+
+    def test_leads_to_what_only_a_later_statement_shows(self, desk, account, acme):
+        waits, late = book(acme, MONDAY, 5_000, 700)
+        take(bai2_of(MONDAY))
+        take(bai2_of(TUESDAY, 700))
+        match_all(TUESDAY)
+
+        assert "2 lines" in shown(desk, f"{OF_RAIL}2026-11-16/")
+        page = shown(desk, f"{OF_RAIL}2026-11-16/transit/")
+        assert f">{waits}<" in page
+        assert f">{late}<" in page
+        assert f">{late}<" not in shown(desk, f"{OF_RAIL}2026-11-17/transit/")
+
+    def test_tells_apart_what_the_bank_showed_first(self, desk, account, acme):
+        (early,) = book(acme, TUESDAY, 700)
+        take(bai2_of(MONDAY, 700))
+        match_all(MONDAY)
+        path = f"{OF_RAIL}2026-11-16/transit/"
+
+        for is_closed in (False, True):
+            assert bool(ClosedDay.objects.count()) is is_closed
+            assert "Plus what the bank showed first" in shown(desk, f"{OF_RAIL}2026-11-16/")
+            in_transit, ahead = shown(desk, path).split("Shown by the bank first")
+            assert "Nothing is in transit." in in_transit
+            assert f">{early}<" in ahead
+            told(desk, f"{OF_RAIL}close/")
 
     def test_leads_from_in_transit_to_its_lines_and_takes_a_note(self, desk, account, acme):
         (line,) = book(acme, MONDAY, 5_000)
@@ -168,6 +201,15 @@ class TestMatchingByHand:
         assert f'value="{line}" data-amount="3000" checked' in page
         assert not Match.objects.exists()
 
+    def test_lists_no_line_of_nothing(self, desk, account):
+        take(bai2_of(MONDAY, 300))
+        line = a_line()
+        line.pk, line.position, line.digest, line.amount = None, line.position + 1, "0" * 64, 0
+        line.save(force_insert=True)
+        page = shown(desk, f"{OF_RAIL}open/")
+        assert page.count("Match line") == 1
+        assert "$3.00" in page
+
     def test_takes_a_match_apart_until_its_day_is_closed(self, desk, account, acme):
         (line,) = book(acme, MONDAY, 5_000)
         take(bai2_of(MONDAY, 5_000))
@@ -240,6 +282,22 @@ class TestSuspense:
         clearing.refresh_from_db()
         assert (clearing.status, clearing.refusal) == ("rejected", "It is a tenant's")
         assert "Nobody has said yet what it was." in shown(kim, f"{HOME}suspense/")
+
+    def test_both_lines_of_an_offset_wait_for_a_second_person(self, desk, account):
+        take(of_kinds(MONDAY, ("credit", 4_200), ("debit", -4_200)))
+        booking.book_open(RAIL, None, now=NOW)
+        came, left = BookedLine.objects.order_by("amount").reverse()
+        path = f"{HOME}suspense/{came.pk}/clear/"
+        told(desk, path, kind="offset", other=left.pk, reason=REASON)
+        page = shown(desk, f"{HOME}suspense/")
+        assert page.count("waits for a second person") == 2
+        assert "Say what it was" not in shown(desk, f"{HOME}suspense/{left.pk}/")
+
+    def test_more_than_a_page_of_lines_are_counted_all(self, desk, account):
+        take(of_kinds(MONDAY, *(("credit", cents) for cents in range(101, 152))))
+        booking.book_open(RAIL, None, now=NOW)
+        assert ">51 lines<" in shown(desk)
+        assert "The oldest 50 are shown." in shown(desk, f"{HOME}suspense/")
 
 
 class TestWhoMay:
