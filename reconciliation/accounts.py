@@ -172,6 +172,13 @@ def _require_after_all(account: SettlementAccount) -> None:
     would count twice, or never."""
     _lock(account.rail_id)
     day = f"{account.opened_on:%B %-d, %Y}"
+    rows = SettlementAccount.objects.filter(rail=account.rail_id, status=AccountStatus.CURRENT)
+    first = rows.exclude(pk=account.pk).order_by("opened_on").first()
+    if first and account.opened_on < first.opened_on:
+        raise AccountRefused(
+            f"The rail's first account begins with {first.opened_on:%B %-d, %Y}, and nothing before"
+            " is expected of the bank: begin with that day, or a later one."
+        )
     statements = BankStatement.objects.filter(account__rail=account.rail_id)
     last = statements.order_by("-last_day").first()
     if last and last.last_day >= account.opened_on:

@@ -55,7 +55,8 @@ _LINES_TOGETHER = 200
 def book(
     line: StatementLine, booked_as: BookedAs, *, by: str, reason: str, now: datetime
 ) -> BookedLine:
-    """Book a free line of a statement as a person says. Raises BookingRefused."""
+    """Book a free line of a statement as a person says; as a fee only what the bank calls one,
+    because nobody else looks at it. Raises BookingRefused."""
     text = checked(reason, BookingRefused)
     rail = line.statement.account.rail_id
     accounts.lock(rail)
@@ -63,6 +64,11 @@ def book(
         raise BookingRefused("The line is matched already.")
     if line.amount == 0:
         raise BookingRefused("The line moves no money, so there is nothing to book.")
+    if booked_as == BookedAs.FEE and line.kind != LineKind.FEE:
+        raise BookingRefused(
+            "The bank does not call this line a fee: book it to suspense, and two people say what"
+            " it was."
+        )
     return _book(rail, line, booked_as, now=now, by=by, reason=text)
 
 

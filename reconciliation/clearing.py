@@ -29,15 +29,6 @@ _STEPS = {
     ClearingKind.FEE: Step.CLEARED_AS_FEE,
     ClearingKind.INCOME: Step.CLEARED_AS_INCOME,
 }
-# Steps that a bank statement gave the reason for. A line of one of these is no transfer of ours.
-_NOT_OF_TRANSFERS = (
-    Step.FEE_CHARGED,
-    Step.FEE_REFUNDED,
-    Step.SUSPENSE_CREDITED,
-    Step.SUSPENSE_DEBITED,
-    Step.CLEARED_CREDIT,
-    Step.CLEARED_DEBIT,
-)
 
 
 @transaction.atomic
@@ -164,7 +155,7 @@ def _require_adjustment(clearing: Clearing) -> None:
 
 def _require_expected(clearing: Clearing) -> None:
     row = _transfer_of(clearing)
-    if row is None or row.step in _NOT_OF_TRANSFERS:
+    if row is None or row.step in expecting.OWN_STEPS:
         raise ClearingRefused("There is no such transfer in the books of this rail.")
     if row.match_id is not None:
         raise ClearingRefused("The bank shows this transfer by another line.")

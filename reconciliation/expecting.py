@@ -12,13 +12,23 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Min
 
-from balance.operator.accounts import PAIRS, OperatorAccount, steps_on
+from balance.operator.accounts import PAIRS, OperatorAccount, Step, steps_on
 from networks import calendar
 from reconciliation import accounts
 from reconciliation.models import ClosedDay, SettlementAccount
 from reconciliation.states import AccountStatus
 
 STEPS = [str(step) for step in steps_on(OperatorAccount.SETTLEMENT)]
+# Steps that a bank statement gave the reason for. What they move is expected when it is written
+# (`own_lines`), so it does not say up to where lines were taken.
+OWN_STEPS = (
+    Step.FEE_CHARGED,
+    Step.FEE_REFUNDED,
+    Step.SUSPENSE_CREDITED,
+    Step.SUSPENSE_DEBITED,
+    Step.CLEARED_CREDIT,
+    Step.CLEARED_DEBIT,
+)
 # A line is dated when its transaction begins. Whoever writes one is done long before.
 LOOKED_BACK = timedelta(hours=1)
 # The bank names a day of settlement, and the books learn of it on that day or soon after.
@@ -47,7 +57,8 @@ FROM (
     FROM balance_operator_line AS source
     WHERE created_at >= coalesce(
             (SELECT created_at FROM balance_operator_line WHERE id = (
-                SELECT max(line) FROM reconciliation_expectedline WHERE rail_id = %(rail)s
+                SELECT max(line) FROM reconciliation_expectedline
+                WHERE rail_id = %(rail)s AND step <> ALL(%(own_steps)s)
             )) - %(looked_back)s, %(first_moment)s)
         AND rail = %(rail)s AND step = ANY(%(steps)s) AND day >= %(first_day)s
 ) AS source
@@ -85,6 +96,7 @@ def take(rail: str, *, now: datetime) -> int:
     values: dict[str, Any] = {
         "rail": rail,
         "steps": STEPS,
+        "own_steps": [str(step) for step in OWN_STEPS],
         "first_day": first_day,
         "first_moment": calendar.opening_of_business(first_day) - _EARLY,
         "open_from": first_open_day(account),

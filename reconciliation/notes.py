@@ -15,7 +15,7 @@ DAYS_MAX = 30
 
 def write(line: int, *, until: date, reason: str, by: str, now: datetime) -> TransitNote:
     """Say why a line of the books is long in transit: up to `until`, 30 days at most, it keeps no
-    day open. Raises NoteRefused."""
+    day open. For longer than one's own note it takes somebody else. Raises NoteRefused."""
     row = ExpectedLine.objects.filter(line=line).first()
     if row is None:
         raise NoteRefused("There is no such line among those that the bank should show.")
@@ -24,6 +24,9 @@ def write(line: int, *, until: date, reason: str, by: str, now: datetime) -> Tra
     last = days.day_of(now) + timedelta(days=DAYS_MAX)
     if until > last:
         raise NoteRefused(f"A note holds for {DAYS_MAX} days, up to {last:%B %-d, %Y}.")
+    longest = TransitNote.objects.filter(line=line).order_by("-until", "-written_at").first()
+    if longest and longest.written_by == by and until > longest.until:
+        raise NoteRefused("You let this line wait before: somebody else looks at it now.")
     return TransitNote.objects.create(
         line=line,
         reason=checked(reason, NoteRefused),

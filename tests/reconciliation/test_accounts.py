@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -98,6 +99,10 @@ class TestANewBeginning:
 
         with pytest.raises(AccountRefused, match="November 16"):
             in_force(opened_on=MONDAY)
+
+    def test_is_not_before_the_first_day_of_the_rail(self, account):
+        with pytest.raises(AccountRefused, match="November 16"):
+            in_force(opened_on=MONDAY - timedelta(days=3))
 
     @pytest.mark.parametrize("number", [NUMBER, "0123456789"])
     def test_waits_until_the_days_before_are_closed(self, account, number):

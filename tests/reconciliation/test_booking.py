@@ -91,6 +91,17 @@ class TestByAPerson:
         assert (booked.booked_by, booked.reason) == ("ann", "Not of our entries")
         assert (Match.objects.get().made_by, balances()["suspense"]) == ("ann", 70)
 
+    @pytest.mark.parametrize("kind", ["batch", "return", "reversal"])
+    def test_what_the_bank_calls_no_fee_is_none(self, account, kind):
+        """Else one person alone would explain money that is gone."""
+        take(of_kinds(MONDAY, (kind, -70)))
+
+        with pytest.raises(BookingRefused, match="suspense"):
+            booking.book(
+                StatementLine.objects.get(), BookedAs.FEE, by="ann", reason="A fee", now=NOW
+            )
+        assert not BookedLine.objects.exists()
+
     def test_says_why(self, account):
         take(of_kinds(MONDAY, ("return", -70)))
 

@@ -6,11 +6,26 @@ import pytest
 
 from balance.operator.accounts import Step
 from networks.ach.models import AchEntry, AchReversal, InRecord
-from reconciliation import closing, expecting
-from reconciliation.models import BankStatement, ClosedDay, ExpectedLine
+from reconciliation import booking, closing, expecting
+from reconciliation.models import (
+    BankStatement,
+    BookedAs,
+    ClosedDay,
+    ExpectedLine,
+    StatementLine,
+)
 from tests.networks.ach.inbound import builders
 from tests.networks.ach.inbound.builders import RAIL
-from tests.reconciliation.statements import MONDAY, NOW, OPENING, TUESDAY, bai2_of, in_force, take
+from tests.reconciliation.statements import (
+    MONDAY,
+    NOW,
+    OPENING,
+    TUESDAY,
+    bai2_of,
+    in_force,
+    of_kinds,
+    take,
+)
 from tests.reconciliation.transfers import batch_of, book, expected_of, settled
 
 pytestmark = pytest.mark.django_db
@@ -47,6 +62,17 @@ class TestSettledTransfers:
 
         assert taken() == 1
         assert expected_of(later).counts_on == TUESDAY
+
+    def test_are_taken_although_the_bank_gave_reason_for_a_later_line(self, rail, account, acme):
+        """Nobody took lines for hours, and meanwhile a person booked a line of the bank."""
+        (entry,) = settled(acme, batch_of(rail), 5_000, now=NOW - timedelta(hours=3))
+        take(of_kinds(MONDAY, ("return", -70)))
+        booking.book(
+            StatementLine.objects.get(), BookedAs.SUSPENSE, by="ann", reason="Not ours", now=NOW
+        )
+
+        assert taken() == 1
+        assert expected_of(entry).amount == 5_000
 
     def test_of_days_before_the_account_are_not_expected(self, rail, account, acme):
         settled(acme, batch_of(rail), 5_000, day=SUNDAY)
