@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks a proof of funds: that a balance is in the signed report, that the sums are right, and
-that what is owed lies at the bank. It shares no code with what made the proof. Read it before you
-believe it.
+that the bank has what all tenants own. It shares no code with what made the proof. Read it before
+you believe it.
 
     python verify_proof.py proof.json --tenant ten_… --keys ballast-proof-keys.json
 
@@ -103,7 +103,7 @@ def check_inclusion(proof: Any, report: Any, tenant_id: str | None) -> None:
 
 
 def check_sums(report: Any) -> None:
-    """What is owed is what lies at the bank, to the cent."""
+    """The books and the bank say the same, to the cent."""
     tenants, receivables = report["tenants"], report["receivables"]
     for kind in KINDS:
         cents(tenants[kind])
@@ -123,6 +123,18 @@ def check_sums(report: Any) -> None:
     require(at_the_bank == books, f"the bank has {at_the_bank}, the books say {books}")
     require(at_the_bank == owed, f"the bank has {at_the_bank}, and {owed} are owed")
     require(report["difference"] == 0, f"the report says a difference of {report['difference']}")
+
+
+def surplus(report: Any) -> int:
+    """By how much what lies at the bank, or is on its way there, covers what all tenants own. Money
+    out that has left and is not final is still locked, so it counts as if it were there."""
+    lies = sum(whole(each["closing"]) + whole(each["notOnStatement"]) for each in report["bank"])
+    left = sum(
+        cents(line["debit"]) - cents(line["credit"])
+        for line in report["operator"]
+        if line["account"] == "credits_in_transit"
+    )
+    return lies + left - sum(cents(report["tenants"][kind]) for kind in KINDS)
 
 
 def check_signature(proof: Any, keys: Any) -> None:
@@ -160,7 +172,10 @@ def check(proof: Any, *, tenant_id: str | None, keys: Any, day: str | None) -> l
         yours = dollars(sum(proof[kind] for kind in KINDS))
         done.append(f"{yours} of {tenant_id} are in the sum of all tenants.")
     check_sums(report)
-    done.append("What is owed is what lies at the bank; the difference is zero.")
+    done.append("The books and the bank say the same; the difference is zero.")
+    spare = surplus(report)
+    require(spare >= 0, f"tenants own {dollars(-spare)} more than the bank has for them")
+    done.append(f"The bank has what all tenants own, and {dollars(spare)} more.")
     return done
 
 

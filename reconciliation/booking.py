@@ -52,11 +52,9 @@ _LINES_TOGETHER = 200
 
 
 @transaction.atomic
-def book(
-    line: StatementLine, booked_as: BookedAs, *, by: str, reason: str, now: datetime
-) -> BookedLine:
-    """Book a free line of a statement as a person says; as a fee only what the bank calls one,
-    because nobody else looks at it. Raises BookingRefused."""
+def to_suspense(line: StatementLine, *, by: str, reason: str, now: datetime) -> BookedLine:
+    """Book a free line of a statement to suspense. What it was, a fee for one, two people say
+    (`clearing`). Raises BookingRefused."""
     text = checked(reason, BookingRefused)
     rail = line.statement.account.rail_id
     accounts.lock(rail)
@@ -64,12 +62,7 @@ def book(
         raise BookingRefused("The line is matched already.")
     if line.amount == 0:
         raise BookingRefused("The line moves no money, so there is nothing to book.")
-    if booked_as == BookedAs.FEE and line.kind != LineKind.FEE:
-        raise BookingRefused(
-            "The bank does not call this line a fee: book it to suspense, and two people say what"
-            " it was."
-        )
-    return _book(rail, line, booked_as, now=now, by=by, reason=text)
+    return _book(rail, line, BookedAs.SUSPENSE, now=now, by=by, reason=text)
 
 
 def book_open(rail: str, statement: BankStatement | None, *, now: datetime) -> int:

@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 from reconciliation.errors import MatchRefused
 from reconciliation.matching.tying import tie, untie
-from reconciliation.models import Match, Rule
+from reconciliation.models import Match, Rule, StatementLine
 from reconciliation.reasons import checked
 
 
@@ -21,10 +21,19 @@ def match(
     by: str,
     now: datetime,
 ) -> Match:
-    """Match lines of the statement of `day` with lines of the books of the same sum, or with none
-    where they come to zero. Raises MatchRefused."""
-    if not bank_line_ids:
-        raise MatchRefused("Choose at least one line of the statement.")
+    """Match lines of the statement of `day` with lines of the books of the same sum.
+
+    One person does it, so the lines of the bank all go the same way: else a credit would explain a
+    debit that nothing in the books does. Raises MatchRefused.
+    """
+    if not bank_line_ids or not expected_lines:
+        raise MatchRefused("Choose at least one line of the statement, and one of the books.")
+    rows = StatementLine.objects.filter(pk__in=bank_line_ids)
+    if rows.filter(amount__gt=0).exists() and rows.filter(amount__lt=0).exists():
+        raise MatchRefused(
+            "One of these lines came to the account and another one left it. Match each by itself,"
+            " or book those that undo each other to suspense: two people clear them."
+        )
     return tie(
         bank_line_ids,
         expected_lines,

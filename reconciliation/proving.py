@@ -17,7 +17,7 @@ from psycopg.errors import SerializationFailure
 from common.engine import sql
 from reconciliation import accounts, expecting
 from reconciliation.models import ClosedDay, ExpectedLine, SettlementAccount
-from solvency import taking
+from solvency import reports, taking
 from solvency.errors import ProofRefused
 from solvency.figures import ClosedFigures
 from solvency.models import ProofReport
@@ -44,14 +44,24 @@ def prove_due(*, now: datetime) -> ProofReport | None:
     if ProofReport.objects.filter(day__gte=day).exists():
         return None
     try:
-        return _prove(day, now)
+        report = _prove(day, now)
     except ProofRefused as refusal:
         log.error("day_not_proven", day=day.isoformat(), why=refusal.detail)
     except OperationalError as error:
         if not isinstance(error.__cause__, SerializationFailure):
             raise
         log.info("day_proven_later", day=day.isoformat())  # somebody took lines meanwhile
+    else:
+        _tell_a_shortfall(report)
+        return report
     return None
+
+
+def _tell_a_shortfall(report: ProofReport) -> None:
+    """Books and bank agree, and yet tenants own more than the bank has."""
+    surplus = reports.figures_of(reports.parsed(report)).surplus
+    if surplus < 0:
+        log.error("tenants_not_covered", day=report.day.isoformat(), cents=-surplus)
 
 
 def _prove(day: date, now: datetime) -> ProofReport:

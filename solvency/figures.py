@@ -79,6 +79,21 @@ class Figures:
         return [total for total in self.operator if total.account not in _NOT_OF_OTHERS]
 
     @property
+    def surplus(self) -> int:
+        """By how much what lies at the banks, or is on its way there, covers what tenants own.
+
+        Money out counts until it is final: it has left, and is still locked. Below zero it does not
+        cover them, though both sides agree: own funds are gone, or nothing explains a credit.
+        """
+        lies = sum(each.bank_closing + each.not_on_statement for each in self.accounts)
+        left = sum(
+            total.debit - total.credit
+            for total in self.operator
+            if total.account is OperatorAccount.CREDITS_IN_TRANSIT
+        )
+        return lies + left - self.tenants.total
+
+    @property
     def difference(self) -> int:
         """What is at the bank and belongs to nobody (above zero), or is missing (below)."""
         return self.at_the_bank - self.owed

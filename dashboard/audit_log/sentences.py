@@ -281,7 +281,7 @@ _AMONG_STAFF = {
         "Put the settlement account ··{last4} of {rail} in force, alone"
     ),
     "settlement_account.rejected": "Rejected the settlement account ··{last4} of {rail}",
-    "statement_line.booked": "Booked {amount} of a bank statement",
+    "statement_line.booked": "Booked {amount} of a bank statement to suspense",
     "statement_line.matched": "Matched {amount} of a bank statement by hand",
     "statement_line.revealed": "Read what the bank says in line {position} of a statement",
     "statement_line.taken_apart": "Took a match of {amount} apart",

@@ -11,7 +11,6 @@ from desk import doers
 from desk.doers import Doer
 from reconciliation import booking, by_hand, clearing, closing, notes
 from reconciliation.models import (
-    BookedAs,
     BookedLine,
     Clearing,
     ClearingKind,
@@ -62,18 +61,15 @@ def take_apart(*, match: Match, reason: str, doer: Doer, now: datetime) -> Match
 
 
 @transaction.atomic
-def book_line(
-    *, line: StatementLine, booked_as: BookedAs, reason: str, doer: Doer, now: datetime
-) -> BookedLine:
-    """Book a line that waits. Raises BookingRefused."""
-    booked = booking.book(line, booked_as, by=doer.name, reason=reason, now=now)
+def book_line(*, line: StatementLine, reason: str, doer: Doer, now: datetime) -> BookedLine:
+    """Book a line that waits to suspense. Raises BookingRefused."""
+    booked = booking.to_suspense(line, by=doer.name, reason=reason, now=now)
     doers.record(
         doer,
         "statement_line.booked",
         booked.pk,
         now=now,
         note=booked.reason,
-        bookedAs=str(booked.booked_as),
         amount=booked.amount,
     )
     return booked

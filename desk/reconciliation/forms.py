@@ -8,7 +8,7 @@ from django import forms
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from desk.forms import ReasonField
-from reconciliation.models import BookedAs, BookedLine, ClearingKind
+from reconciliation.models import BookedLine, ClearingKind
 from reconciliation.notes import DAYS_MAX
 
 _ID_LENGTH_MAX = 32
@@ -24,20 +24,6 @@ def _text(**attributes: str) -> forms.TextInput:
         attrs={"autocomplete": "off", **attributes}
     )
     return widget
-
-
-class BookForm(forms.Form):
-    """What a line of a bank that the books do not know is booked as."""
-
-    booked_as = forms.ChoiceField(
-        choices=[
-            (BookedAs.SUSPENSE, "Suspense: two people say later what it was"),
-            (BookedAs.FEE, "A fee of the bank"),
-        ],
-        label="Book as",
-        widget=UnfoldAdminSelectWidget,
-    )
-    reason = ReasonField()
 
 
 class NoteForm(forms.Form):

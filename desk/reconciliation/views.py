@@ -24,12 +24,11 @@ from desk.access import actor_of, desk_page, desk_render
 from desk.doers import Doer, person
 from desk.forms import ReasonForm
 from desk.reconciliation import acts, lookups, shown
-from desk.reconciliation.forms import BookForm, ClearForm, NoteForm
+from desk.reconciliation.forms import ClearForm, NoteForm
 from desk.reconciliation.shown import SHOWN
 from reconciliation import accounts, clearing, closing, figures
 from reconciliation.models import (
     BankStatement,
-    BookedAs,
     ClearingKind,
     ClosedDay,
     ExpectedLine,
@@ -268,24 +267,23 @@ def match_line(request: HttpRequest, line_id: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @desk_page(SEE, acts.MATCHES, is_fresh=True)
 def book_line(request: HttpRequest, line_id: int) -> HttpResponse:
-    """Book a line that the books do not know."""
-    line, form = lookups.line(line_id), BookForm(request.POST or None)
+    """Book a line that the books do not know to suspense."""
+    line, form = lookups.line(line_id), ReasonForm(request.POST or None)
 
     def booked() -> None:
         acts.book_line(
             line=line,
-            booked_as=BookedAs(form.cleaned_data["booked_as"]),
             reason=form.cleaned_data["reason"],
             doer=_doer(request),
             now=utc_now(),
         )
 
-    if _done(request, form, booked, "Booked."):
+    if _done(request, form, booked, "Booked to suspense."):
         return redirect("desk:reconciliation_open", line.statement.account.rail_id)
     return desk_render(
         request,
         "desk/reconciliation/book_line.html",
-        title="Book a line of the bank",
+        title="Book a line to suspense",
         line=line,
         form=form,
     )

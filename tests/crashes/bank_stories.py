@@ -44,7 +44,7 @@ from networks.ach.models.reversals import ReversalReason
 from networks.ach.originating import Company
 from networks.ach.spoken import Said
 from reconciliation import accounts, by_hand, clearing, taking
-from reconciliation.models import ClearingKind, StatementFormat, StatementLine
+from reconciliation.models import ClearingKind, StatementFormat
 from tenants import actors
 from tests.builders import make_staff
 from tests.crashes.banks import (
@@ -62,6 +62,7 @@ from tests.crashes.banks import (
     set_aside,
     short_return,
     statement,
+    waiting,
 )
 from tests.crashes.desk_stories import send
 from tests.crashes.every_call import Story
@@ -350,20 +351,21 @@ def decide_account(decision: str) -> Begin:
 
 
 def match_line(world: World) -> Act:
-    line, other = open_day()
-    return send(world, at("reconciliation_match_line", line), also=other, **WHY)
+    line, expected = open_day()
+    return send(world, at("reconciliation_match_line", line.pk), books=expected, **WHY)
 
 
 def take_apart(world: World) -> Act:
-    lines = open_day()
-    account = StatementLine.objects.get(pk=lines[0]).statement.account
-    where: dict[str, Any] = {"rail": account.rail_id, "day": MONDAY}
-    row = by_hand.match(lines, [], reason="x", by=ann().name, now=utc_now(), **where)
+    line, expected = open_day()
+    statement = line.statement
+    where: dict[str, Any] = {"rail": statement.account.rail_id, "day": statement.last_day}
+    by: dict[str, Any] = {"reason": "x", "by": ann().name, "now": utc_now()}
+    row = by_hand.match([line.pk], [expected], **where, **by)
     return send(world, at("reconciliation_take_apart", row.pk), **WHY)
 
 
 def book_line(world: World) -> Act:
-    return send(world, at("reconciliation_book_line", open_day()[0]), booked_as="suspense", **WHY)
+    return send(world, at("reconciliation_book_line", waiting().pk), **WHY)
 
 
 def decide_clearing(decision: str) -> Begin:

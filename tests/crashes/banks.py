@@ -22,7 +22,7 @@ from networks.ach.network import AchNetwork
 from networks.ach.sending import send_next
 from networks.ach.states import FileStatus
 from reconciliation import booking
-from reconciliation.models import BookedAs, BookedLine, StatementLine
+from reconciliation.models import BookedAs, BookedLine, Match, StatementLine
 from reconciliation.reading import read_due as read_statements
 from tests.networks.ach import builders as outbound
 from tests.networks.ach import life
@@ -127,16 +127,28 @@ def closable() -> str:
     return rail
 
 
-def open_day() -> list[int]:
-    """A statement with two batches that no rule matches and that come to nothing; the ids of its
-    lines."""
+def open_day() -> tuple[StatementLine, int]:
+    """A line of a statement that is free, and the line of the books that it is: both were booked,
+    and are free again as nobody but this test can set them."""
+    booked = in_suspense()
+    match = Match.objects.get(of_bank__line=booked.line)
+    expected: int = match.of_books.get().line
+    match.of_bank.update(match=None)
+    match.of_books.update(match=None)
+    Match.objects.filter(pk=match.pk).update(
+        voided_at=utc_now(), voided_by="test", voided_why="So that it is free"
+    )
+    return booked.line, expected
+
+
+def waiting() -> StatementLine:
+    """A line of a statement that no rule matches."""
     rail = inbound.make_rail(f"bank{next(_number)}")
     statements.in_force(rail=rail.pk)
-    content = statements.of_kinds(statements.MONDAY, ("batch", 5_000), ("batch", -5_000))
-    statements.store(content, rail=rail.pk)
+    statements.store(statements.of_kinds(statements.MONDAY, ("batch", 5_000)), rail=rail.pk)
     read_statements(now=utc_now())
-    lines = StatementLine.objects.filter(statement__account__rail=rail).order_by("position")
-    return list(lines.values_list("pk", flat=True))
+    row: StatementLine = StatementLine.objects.get(statement__account__rail=rail)
+    return row
 
 
 def in_suspense() -> BookedLine:

@@ -241,7 +241,7 @@ class TestSuspense:
     def test_a_line_that_waits_is_booked_by_a_person(self, desk, account):
         take(of_kinds(MONDAY, ("return", -4_200)))
         path = f"{HOME}lines/{a_line().pk}/book/"
-        told(desk, path, booked_as="suspense", reason=REASON)
+        told(desk, path, reason=REASON)
         assert BookedLine.objects.get().reason == REASON
         assert actions()[-1] == "statement_line.booked"
         assert "$42.00" in shown(desk, f"{HOME}suspense/")

@@ -29,7 +29,6 @@ from networks.rails.models import Rail, RailKind
 from reconciliation import accounts
 from reconciliation.models import (
     BankStatement,
-    BookedAs,
     ClearingKind,
     MatchedLine,
     StatementFormat,
@@ -237,8 +236,7 @@ def _closed(statement: BankStatement, now: datetime) -> dict[str, Any]:
     came, left = statement.lines.order_by("position")
     known: dict[str, Any] = {"reason": "As the bank says", "now": now}
     income, unknown = (
-        acts_of_days.book_line(line=line, booked_as=BookedAs.SUSPENSE, doer=_doer("ann"), **known)
-        for line in (came, left)
+        acts_of_days.book_line(line=line, doer=_doer("ann"), **known) for line in (came, left)
     )
     clearing = acts_of_days.propose_clearing(
         booked=income, kind=ClearingKind.INCOME, doer=_doer("ann"), **known

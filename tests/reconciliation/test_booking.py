@@ -7,7 +7,7 @@ import pytest
 from balance.models import OperatorLine
 from reconciliation import booking, closing
 from reconciliation.errors import BookingRefused
-from reconciliation.models import BookedAs, BookedLine, ExpectedLine, Match, StatementLine
+from reconciliation.models import BookedLine, ExpectedLine, Match, StatementLine
 from tests.networks.ach.inbound.builders import RAIL
 from tests.reconciliation.books import balances
 from tests.reconciliation.statements import MONDAY, NOW, OPENING, TUESDAY, of_kinds, take
@@ -80,9 +80,8 @@ class TestByAPerson:
     def test_a_line_that_waits_goes_to_suspense_with_a_reason(self, account):
         take(of_kinds(MONDAY, ("return", -70)))
 
-        booked = booking.book(
+        booked = booking.to_suspense(
             StatementLine.objects.get(),
-            BookedAs.SUSPENSE,
             by="ann",
             reason=" Not of our entries ",
             now=NOW,
@@ -91,22 +90,11 @@ class TestByAPerson:
         assert (booked.booked_by, booked.reason) == ("ann", "Not of our entries")
         assert (Match.objects.get().made_by, balances()["suspense"]) == ("ann", 70)
 
-    @pytest.mark.parametrize("kind", ["batch", "return", "reversal"])
-    def test_what_the_bank_calls_no_fee_is_none(self, account, kind):
-        """Else one person alone would explain money that is gone."""
-        take(of_kinds(MONDAY, (kind, -70)))
-
-        with pytest.raises(BookingRefused, match="suspense"):
-            booking.book(
-                StatementLine.objects.get(), BookedAs.FEE, by="ann", reason="A fee", now=NOW
-            )
-        assert not BookedLine.objects.exists()
-
     def test_says_why(self, account):
         take(of_kinds(MONDAY, ("return", -70)))
 
         with pytest.raises(BookingRefused, match="reason"):
-            booking.book(StatementLine.objects.get(), BookedAs.FEE, by="ann", reason=" ", now=NOW)
+            booking.to_suspense(StatementLine.objects.get(), by="ann", reason=" ", now=NOW)
         assert not BookedLine.objects.exists()
 
     def test_not_a_line_that_is_matched(self, account):
@@ -114,7 +102,5 @@ class TestByAPerson:
         booking.book_open(RAIL, None, now=NOW)
 
         with pytest.raises(BookingRefused, match="matched already"):
-            booking.book(
-                StatementLine.objects.get(), BookedAs.FEE, by="ann", reason="A fee", now=NOW
-            )
+            booking.to_suspense(StatementLine.objects.get(), by="ann", reason="A fee", now=NOW)
         assert OperatorLine.objects.count() == 1

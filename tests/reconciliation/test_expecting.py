@@ -9,7 +9,6 @@ from networks.ach.models import AchEntry, AchReversal, InRecord
 from reconciliation import booking, closing, expecting
 from reconciliation.models import (
     BankStatement,
-    BookedAs,
     ClosedDay,
     ExpectedLine,
     StatementLine,
@@ -67,9 +66,7 @@ class TestSettledTransfers:
         """Nobody took lines for hours, and meanwhile a person booked a line of the bank."""
         (entry,) = settled(acme, batch_of(rail), 5_000, now=NOW - timedelta(hours=3))
         take(of_kinds(MONDAY, ("return", -70)))
-        booking.book(
-            StatementLine.objects.get(), BookedAs.SUSPENSE, by="ann", reason="Not ours", now=NOW
-        )
+        booking.to_suspense(StatementLine.objects.get(), by="ann", reason="Not ours", now=NOW)
 
         assert taken() == 1
         assert expected_of(entry).amount == 5_000

@@ -23,7 +23,7 @@ from tests.reconciliation.statements import (
     bai2_of,
     take,
 )
-from tests.solvency.builders import live, settle
+from tests.solvency.builders import adjust, live, settle
 
 pytestmark = pytest.mark.django_db
 
@@ -97,3 +97,16 @@ def test_a_difference_is_an_error_and_nothing_is_written(account):
     (event,) = [each for each in logs if each["event"] == "day_not_proven"]
     assert event["log_level"] == "error"
     assert not ProofReport.objects.exists()
+
+
+def test_what_the_bank_does_not_have_is_an_error_and_is_signed_all_the_same(account):
+    adjust(live("Ada"), OPENING + 1)  # by staff, and nothing at the bank explains it
+    take(bai2_of(MONDAY))
+    closing.close(RAIL, now=NOW)
+
+    with capture_logs() as logs:
+        report = prove()
+
+    (event,) = [each for each in logs if each["event"] == "tenants_not_covered"]
+    assert (event["log_level"], event["cents"]) == ("error", 1)
+    assert said(report)["difference"] == 0

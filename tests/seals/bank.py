@@ -41,7 +41,7 @@ from networks.ach.spoken import Said
 from networks.ach.terms import RailTerms
 from networks.rails.models import RailKind
 from reconciliation import booking, clearing, closing, taking
-from reconciliation.models import BankStatement, BookedAs, ClearingKind, TransitNote
+from reconciliation.models import BankStatement, ClearingKind, TransitNote
 from tenants.models import Tenant
 from tests.networks.ach import life
 from tests.networks.ach.builders import RAIL, TERMS, take_some
@@ -156,7 +156,7 @@ def _ask(now: datetime) -> None:
 def _close(statement: BankStatement, now: datetime) -> None:
     """The day of a statement with one line, which two people called income."""
     by_ann: dict[str, Any] = {"by": ANN, "reason": "As the bank says", "now": now}
-    booked = booking.book(statement.lines.get(), BookedAs.SUSPENSE, **by_ann)
+    booked = booking.to_suspense(statement.lines.get(), **by_ann)
     proposed = clearing.propose(booked, ClearingKind.INCOME, **by_ann)
     clearing.approve(proposed.pk, by=BEN, now=now)
     closing.close(RAIL, now=now)

@@ -75,6 +75,13 @@ def settle(tenant: Tenant, cents: int, *, rail: str = RAIL, day: date = DAY) -> 
     ledger.book([booked], now=NOW)
 
 
+def leave(tenant: Tenant, cents: int) -> None:
+    """A payment that left the bank and is not final yet."""
+    payment_id = ids.new("pay")
+    booked = Booking(Step.OUT_SETTLED, cents, RAIL, "payment", payment_id, tenant_id=tenant.pk)
+    ledger.book([booked], now=NOW)
+
+
 def adjust(tenant: Tenant, cents: int) -> None:
     """A correction by staff, up or down."""
     ledger.adjust(

@@ -14,9 +14,21 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from balance import services as ledger
 from solvency import inclusion, reports, signing
 from solvency.models import ProofReport
-from tests.solvency.builders import DAY, NEXT_DAY, fund, live, settle, take
+from tests.balance.builders import movement
+from tests.solvency.builders import (
+    DAY,
+    NEXT_DAY,
+    OWN_FUNDS,
+    adjust,
+    fund,
+    leave,
+    live,
+    settle,
+    take,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -78,6 +90,34 @@ def test_a_proof_holds(files):
     assert files.report.digest in done.stdout
     assert f"1,234.56 USD of {files.ada.pk} are in the sum of all tenants" in done.stdout
     assert "the difference is zero" in done.stdout
+
+
+def test_it_says_how_much_more_the_bank_has_than_tenants_own(files):
+    own = f"{OWN_FUNDS // 100:,}.{OWN_FUNDS % 100:02d} USD"
+
+    assert f"The bank has what all tenants own, and {own} more." in files.run().stdout
+
+
+def test_a_shortfall_is_wrong_though_both_sides_agree(files):
+    """Nothing at the bank explains what staff credited."""
+    adjust(files.ada, OWN_FUNDS + 1)
+    files.report = take(NEXT_DAY)
+    files.proof = files.proof_of(files.ada, NEXT_DAY)
+
+    done = files.run()
+
+    assert done.returncode == 1
+    assert "WRONG: tenants own 0.01 USD more than the bank has for them." in done.stderr
+
+
+def test_money_out_that_is_not_final_is_no_shortfall(files):
+    """It has left the bank, and is locked until it is final."""
+    ledger.lock(**movement(files.ada, OWN_FUNDS + 60_000))
+    leave(files.ada, OWN_FUNDS + 60_000)
+    files.report = take(NEXT_DAY)
+    files.proof = files.proof_of(files.ada, NEXT_DAY)
+
+    assert files.run().returncode == 0
 
 
 def test_every_tenants_proof_holds(files):

@@ -32,6 +32,7 @@ class Command(JsonCommand):
             "tenants": figures.tenants.total,
             "atTheBank": figures.at_the_bank,
             "difference": figures.difference,
+            "surplus": figures.surplus,
             "findings": [asdict(finding) for finding in self.findings],
         }
 
