@@ -128,11 +128,15 @@ def postings_of(
 
 def adjusted_by(*, adjustment_id: str) -> int:
     """By how many cents an adjustment changed a live tenant's balance. Raises NotFound."""
-    rows = Adjustment.objects.filter(tenant__mode=Mode.LIVE)
-    row = rows.filter(pk=adjustment_id).first() if "\0" not in adjustment_id else None
+    row = live_adjustments().filter(pk=adjustment_id).first() if "\0" not in adjustment_id else None
     if row is None:
         raise NotFound("There is no such adjustment of a live tenant.")
     return row.amount if row.type == PostingType.CREDIT else -row.amount
+
+
+def live_adjustments() -> QuerySet[Adjustment]:
+    """The adjustments of live tenants, the oldest first."""
+    return Adjustment.objects.filter(tenant__mode=Mode.LIVE).order_by("created_at", "pk")
 
 
 def transactions(

@@ -19,7 +19,7 @@ from common import queues
 from common.clock import utc_now
 from networks.ach import figures as ach
 from networks.ach.inbound import waiting
-from reconciliation import due
+from reconciliation import due, suspense, unproven
 from seals import figures as seals
 from tenants.services import access, alarms, switches
 from transfers.inbox import reviews
@@ -51,6 +51,7 @@ class Alarms(Collector):
         yield from _seals(now)
         yield from _to_banks(now)
         yield from _days(now)
+        yield from _suspense(now)
         from_banks = waiting.count(now=now)
         at_lines, in_review = waiting.at_lines(), reviews.waiting().count()
         for name, words, value in (
@@ -68,6 +69,11 @@ class Alarms(Collector):
                 "access_emergencies",
                 "Access that two people gave without its delay during the last day",
                 access.emergencies(now=now),
+            ),
+            (
+                "unproven_days",
+                "Closed days that should have a proof of funds by now",
+                len(unproven.late_days(now=now)),
             ),
             ("switches_engaged", "What staff have stopped", switches.engaged_now().count()),
             (
@@ -170,6 +176,23 @@ def _days(now: datetime) -> Iterator[Metric]:
         cents.add_metric([each.rail], each.unreconciled)
     yield open_days
     yield cents
+
+
+def _suspense(now: datetime) -> Iterator[Metric]:
+    """Of lines of banks that two people have to explain, by rail."""
+    cents = GaugeMetricFamily(
+        "ballast_suspense_cents",
+        "Credits and debits in suspense, which do not cancel each other out",
+        labels=["rail"],
+    )
+    ages = GaugeMetricFamily(
+        "ballast_suspense_oldest_seconds", "Age of the oldest line in suspense", labels=["rail"]
+    )
+    for each in suspense.standings():
+        cents.add_metric([each.rail], each.sums.gross)
+        ages.add_metric([each.rail], each.age(now).total_seconds())
+    yield cents
+    yield ages
 
 
 @require_safe

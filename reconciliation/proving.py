@@ -15,7 +15,7 @@ from django.db.models import Sum
 from psycopg.errors import SerializationFailure
 
 from common.engine import sql
-from reconciliation import accounts, expecting
+from reconciliation import accounts, expecting, unproven
 from reconciliation.models import ClosedDay, ExpectedLine, SettlementAccount
 from solvency import reports, taking
 from solvency.errors import ProofRefused
@@ -50,7 +50,7 @@ def prove_due(*, now: datetime) -> ProofReport | None:
     except OperationalError as error:
         if not isinstance(error.__cause__, SerializationFailure):
             raise
-        log.info("day_proven_later", day=day.isoformat())  # somebody took lines meanwhile
+        unproven.disturbed(day, now=now)  # somebody took lines meanwhile
     else:
         _tell_a_shortfall(report)
         return report

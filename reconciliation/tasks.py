@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from common.clock import utc_now
-from reconciliation import closing, proving, reading
+from reconciliation import alarms, closing, proving, reading
 from reconciliation.matching import running
 
 # In seconds. A file of a million lines takes minutes; a killed worker's is taken up by the next.
@@ -33,6 +33,8 @@ def match_lines(**_future: object) -> None:
     name="reconciliation.close_days", soft_time_limit=_SOFT, time_limit=_HARD, acks_late=False
 )
 def close_days(**_future: object) -> None:
-    """Close the days that can be closed, and prove the newest one that every account has closed."""
-    closing.close_due(now=utc_now())
+    """Close the days that can be closed, prove the newest one that every account has closed, and
+    tell people what is late."""
+    outcomes = closing.close_due(now=utc_now())
     proving.prove_due(now=utc_now())
+    alarms.tell(outcomes, now=utc_now())

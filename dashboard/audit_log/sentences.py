@@ -247,6 +247,7 @@ _AMONG_STAFF = {
     "clearing.proposed": "Proposed what {amount} in suspense was",
     "clearing.rejected": "Rejected what {amount} in suspense was said to be",
     "day.closed": "Closed {day} of the rail {rail}",
+    "day.left_open": "Told who matches lines that {day} of the rail {rail} is not closed",
     "item.given": "Gave the {item} {subject} to {email}",
     "item.noted": "Wrote a note on the {item} {subject}",
     "item.released": "Released the {item} {subject}, which is nobody's now",
@@ -258,6 +259,7 @@ _AMONG_STAFF = {
     "originator.assigned": "Sends in the name of {company_name} on the rail {rail}",
     "originator.debits_went_on": "Resumed debits of {company_name}: {why}",
     "originator.ended": "Sends no more in the name of {company_name} on the rail {rail}",
+    "proof.missing": "Told who matches lines that {day} has no proof of funds",
     "rail.approved": "Put version {number} of the rail {subject} in force",
     "rail.changed": "Put version {number} of the rail {subject} in force, alone",
     "rail.key_made": "Made a new key of the rail {subject}: {fingerprint}",
@@ -285,6 +287,7 @@ _AMONG_STAFF = {
     "statement_line.matched": "Matched {amount} of a bank statement by hand",
     "statement_line.revealed": "Read what the bank says in line {position} of a statement",
     "statement_line.taken_apart": "Took a match of {amount} apart",
+    "suspense.left_open": "Told who matches lines that {amount} are in suspense of the rail {rail}",
     "transit.explained": "Wrote why line {line} of the books is long in transit",
     "user.changed": "Changed {email}",  # by earlier releases
     "user.created": "Created {email}",

@@ -13,8 +13,10 @@ from django.urls import reverse
 
 from balance import proposals
 from balance.figures import Totals
+from common import days
 from common.engine import compiled
 from common.engine.compiled import Statement
+from common.money import format_cents
 from desk.exceptions import lines as exceptions
 from desk.items.narrowing import Whose
 from desk.ledger.checks import CheckLine
@@ -26,7 +28,7 @@ from networks.ach.models import OutFile, RailSwitch
 from networks.ach.states import FileStatus
 from payments.models import Payment
 from payments.services import shortage
-from reconciliation import due
+from reconciliation import due, suspense, unproven
 from tenants.services import access
 from transfers import holds
 from transfers.inbox import reviews, settlements
@@ -167,10 +169,28 @@ def of_days(*, now: datetime) -> Iterator[Attention]:
     """Days of settlement accounts that should be closed by now."""
     for each in due.standings(now=now):
         if each.late_days:
-            count = len(each.late_days)
-            days = "1 day" if count == 1 else f"{count:,} days"
-            text = f"Rail {each.rail}: {days} not closed, from {each.late_days[0]:%B %-d} on."
+            count = "1 day" if len(each.late_days) == 1 else f"{len(each.late_days):,} days"
+            text = f"Rail {each.rail}: {count} not closed, from {each.late_days[0]:%B %-d} on."
             yield Attention("bad", text, "Look", reverse("desk:reconciliation"))
+
+
+def of_suspense(*, now: datetime) -> Iterator[Attention]:
+    """Lines of banks that two people should have explained by now."""
+    for each in suspense.standings():
+        if each.is_late(now) and each.since:
+            text = (
+                f"Rail {each.rail}: {format_cents(each.sums.gross)} in suspense, since"
+                f" {days.day_of(each.since):%B %-d}."
+            )
+            yield Attention("warn", text, "Show", reverse("desk:suspense"))
+
+
+def of_proofs(*, now: datetime) -> Iterator[Attention]:
+    """Closed days that should have a proof of funds by now."""
+    if late := unproven.late_days(now=now):
+        count = "1 closed day" if len(late) == 1 else f"{len(late):,} closed days"
+        text = f"Proofs of funds: {count} not proven, from {late[0]:%B %-d} on."
+        yield Attention("bad", text, "Look", reverse("desk:proofs"))
 
 
 def of_queues(lines: Sequence[QueueLine]) -> Iterator[Attention]:

@@ -22,10 +22,12 @@ from desk.home.attention import (
     of_days,
     of_decisions,
     of_ledger,
+    of_proofs,
     of_queues,
     of_reader,
     of_returns,
     of_seals,
+    of_suspense,
 )
 from desk.home.charts import DayChart, day_chart
 from desk.ledger.checks import CheckLine, check_line
@@ -118,6 +120,8 @@ def home(*, now: datetime) -> Home:
             *of_decisions(),
             *of_ach(now=now),
             *of_days(now=now),
+            *of_suspense(now=now),
+            *of_proofs(now=now),
             *of_ledger(check, totals),
             *of_seals(seal_line(now)),
             *of_returns(meters, worst),

@@ -6,8 +6,10 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
 from balance.operator.totals import OperatorTotal
+from common.clock import utc_now
 from dashboard.shell import paging
 from desk.access import desk_page, desk_render
+from reconciliation import unproven
 from solvency import inclusion, reports
 from solvency.models import ProofReport
 
@@ -19,7 +21,7 @@ FILE = "proof-of-funds-{day}.json"
 @require_safe
 @desk_page(SEE)
 def proofs(request: HttpRequest) -> HttpResponse:
-    """All reports, the newest first."""
+    """All reports, the newest first; and what the next one waits for."""
     before = request.GET.get("before", "")
     page = paging.page(ProofReport.objects.all(), before=before, keys=("day", "id"), size=SHOWN)
     return desk_render(
@@ -27,6 +29,8 @@ def proofs(request: HttpRequest) -> HttpResponse:
         "desk/proofs/list.html",
         title="Proofs of funds",
         page=page,
+        late_days=unproven.late_days(now=utc_now()) if page.is_newest else [],
+        obstacles=list(unproven.obstacles()) if page.is_newest else [],
         lines=[(row, reports.figures_of(reports.parsed(row))) for row in page.rows],
     )
 

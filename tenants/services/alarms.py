@@ -1,17 +1,23 @@
-"""What one person can do in an emergency is told to everybody who looks after people and powers."""
+"""E-mails to those who work for us: what one person can do in an emergency is told to everybody who
+looks after people and powers, and work that is late to those who can do it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import structlog
+from django.db import transaction
 
+from common import days
 from tenants import selectors
-from tenants.models import User
-from tenants.services import emails
+from tenants.actors import SYSTEM
+from tenants.models import AuditEvent, User
+from tenants.services import audit, emails
 
 MAIL = "staff_alarm"
+WORK_MAIL = "work_alarm"
 # Whoever may change people is told of it, the person who did it too.
 _TOLD = "tenants.change_user"
 _SHOWN_FOR = timedelta(days=1)
@@ -30,6 +36,51 @@ def tell(what: str, facts: Sequence[tuple[str, str]], *, now: datetime) -> None:
     for address in selectors.staff_emails(power=_TOLD):
         context = {"what": what, "facts": list(facts), "at": now.isoformat(), "email": address}
         emails.queue(tenant_id=None, to=address, template=MAIL, context=context, now=now)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LateWork:
+    """Work that should be done by now. `power` (`app.codename`) is what it takes to do it, `page`
+    the name of the address where it is done. `action`, `subject_id` and `details` are its line in
+    the audit log."""
+
+    what: str
+    facts: Sequence[tuple[str, str]]
+    power: str
+    page: str
+    action: str
+    subject_id: str
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+@transaction.atomic
+def tell_daily(work: LateWork, *, now: datetime) -> bool:
+    """E-mail late work to those who can do it, unless they were told today; returns whether it did.
+
+    The audit log says when they were. Two workers at the same moment may both tell it.
+    """
+    told = AuditEvent.objects.filter(subject_id=work.subject_id, action=work.action)
+    if told.filter(created_at__gte=days.start_of(days.day_of(now))).exists():
+        return False
+    addresses = selectors.staff_emails(power=work.power)
+    for address in addresses:
+        context = {
+            "what": work.what,
+            "facts": list(work.facts),
+            "page": work.page,
+            "at": now.isoformat(),
+            "email": address,
+        }
+        emails.queue(tenant_id=None, to=address, template=WORK_MAIL, context=context, now=now)
+    audit.record(
+        tenant_id=None,
+        actor=SYSTEM,
+        action=work.action,
+        subject_id=work.subject_id,
+        details={**work.details, "people": len(addresses)},
+        now=now,
+    )
+    return True
 
 
 def superusers_seen(*, now: datetime) -> int:

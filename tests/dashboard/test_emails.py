@@ -54,6 +54,13 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "at": "2026-11-20T15:04:00Z",
         "email": "lee@ballast.example",
     },
+    "work_alarm": {
+        "what": "November 16, 2026 is not closed",
+        "facts": [("Rail", "ach"), ("Why", "There is no statement of the account ··6789 yet.")],
+        "page": "desk:reconciliation",
+        "at": "2026-11-20T15:04:00Z",
+        "email": "lee@ballast.example",
+    },
     "access_changed": {
         "tenant_name": TENANT,
         "what": "lee@acme.example joined as Owner",

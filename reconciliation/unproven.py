@@ -1,0 +1,63 @@
+"""Which closed days should be proven by now, and what a proof of funds waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+
+import structlog
+
+from reconciliation import accounts, due
+from reconciliation.models import ClosedDay, SettlementAccount
+from solvency.models import ProofReport
+
+log = structlog.get_logger(__name__)
+
+# After the day should be closed, and after it was. A proof is tried every five minutes.
+TIME_TO_PROVE = timedelta(hours=1)
+_DAYS_COUNTED = 60
+
+
+def late_days(*, now: datetime) -> list[date]:
+    """The days that some account has closed and that no proof covers by now, the oldest first, 60
+    at most. A proof covers the days before it."""
+    until = now - TIME_TO_PROVE
+    rows = ClosedDay.objects.filter(closed_at__lte=until)
+    if proven := ProofReport.objects.order_by("-day").values_list("day", flat=True).first():
+        rows = rows.filter(day__gt=proven)
+    days = rows.order_by("day").values_list("day", flat=True).distinct()[:_DAYS_COUNTED]
+    return [day for day in days if due.deadline(day) <= until]
+
+
+def obstacles() -> Iterator[str]:
+    """What the next proof waits for, in sentences. It covers a day that every account has closed,
+    so one account without a closed day holds up the proof of all."""
+    accounts_in_force = accounts.in_force()
+    closed = {account.pk: _last_closed(account) for account in accounts_in_force}
+    newest = max(filter(None, closed.values()), default=None)
+    for account in accounts_in_force:
+        last = closed[account.pk]
+        if last is None:
+            yield (
+                f"{account} has not closed a day yet, so no day is proven, of no rail: see what"
+                " keeps it open in Reconciliation."
+            )
+        elif newest and last < newest:
+            yield (
+                f"{account} is closed up to {last:%B %-d, %Y}, and other accounts up to"
+                f" {newest:%B %-d, %Y}: see what keeps it open in Reconciliation."
+            )
+
+
+def disturbed(day: date, *, now: datetime) -> None:
+    """Log that lines were taken while the day was being proven. That is over by the next time,
+    unless it happens each time: so it is an error once the proof is late."""
+    if day in late_days(now=now):
+        log.error("day_not_proven", day=day.isoformat(), why="Lines were taken meanwhile.")
+    else:
+        log.info("day_proven_later", day=day.isoformat())
+
+
+def _last_closed(account: SettlementAccount) -> date | None:
+    rows = ClosedDay.objects.filter(rail=account.rail_id).order_by("-day")
+    return rows.values_list("day", flat=True).first()
