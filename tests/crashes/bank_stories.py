@@ -351,12 +351,12 @@ def decide_account(decision: str) -> Begin:
 
 
 def match_line(world: World) -> Act:
-    line, expected = open_day()
+    line, expected = open_day(world.funding(), world.finish_all)
     return send(world, at("reconciliation_match_line", line.pk), books=expected, **WHY)
 
 
 def take_apart(world: World) -> Act:
-    line, expected = open_day()
+    line, expected = open_day(world.funding(), world.finish_all)
     statement = line.statement
     where: dict[str, Any] = {"rail": statement.account.rail_id, "day": statement.last_day}
     by: dict[str, Any] = {"reason": "x", "by": ann().name, "now": utc_now()}

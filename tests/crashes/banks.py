@@ -6,6 +6,7 @@ Their days are around today.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +14,8 @@ from typing import Any
 
 from common import ids
 from common.clock import utc_now
-from networks import calendar
+from funding.models import FundingTransaction
+from networks import calendar, registry
 from networks.ach import building, freezing
 from networks.ach.inbound import reading, storing
 from networks.ach.models import AchEntry, InFile, InRecord, OutFile
@@ -21,8 +23,9 @@ from networks.ach.models.inbound import InFolder
 from networks.ach.network import AchNetwork
 from networks.ach.sending import send_next
 from networks.ach.states import FileStatus
-from reconciliation import booking
-from reconciliation.models import BookedAs, BookedLine, Match, StatementLine
+from networks.sandbox.bank import SandboxBank
+from reconciliation import booking, expecting
+from reconciliation.models import BookedAs, BookedLine, ExpectedLine, StatementLine
 from reconciliation.reading import read_due as read_statements
 from tests.networks.ach import builders as outbound
 from tests.networks.ach import life
@@ -127,18 +130,19 @@ def closable() -> str:
     return rail
 
 
-def open_day() -> tuple[StatementLine, int]:
-    """A line of a statement that is free, and the line of the books that it is: both were booked,
-    and are free again as nobody but this test can set them."""
-    booked = in_suspense()
-    match = Match.objects.get(of_bank__line=booked.line)
-    expected: int = match.of_books.get().line
-    match.of_bank.update(match=None)
-    match.of_books.update(match=None)
-    Match.objects.filter(pk=match.pk).update(
-        voided_at=utc_now(), voided_by="test", voided_why="So that it is free"
-    )
-    return booked.line, expected
+def open_day(funding: FundingTransaction, finish: Callable[[], None]) -> tuple[StatementLine, int]:
+    """A line of a statement that no rule matches, and one of the books: this funding, which a bank
+    completes once `finish` lets it."""
+    rail = inbound.make_rail(f"bank{next(_number)}").pk
+    registry.connect(SandboxBank(rail), modes=())
+    FundingTransaction.objects.filter(pk=funding.pk).update(network=rail)
+    finish()
+    statements.in_force(rail=rail, opened_on=today())
+    expecting.take(rail, now=utc_now())
+    statements.store(statements.of_kinds(today(), ("batch", funding.amount)), rail=rail)
+    read_statements(now=utc_now())
+    shown: StatementLine = StatementLine.objects.get(statement__account__rail=rail)
+    return shown, ExpectedLine.objects.get(rail=rail).line
 
 
 def waiting() -> StatementLine:
