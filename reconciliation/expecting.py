@@ -14,9 +14,12 @@ from django.db.models import Min
 
 from balance.operator.accounts import PAIRS, OperatorAccount, Step, steps_on
 from networks import calendar
+from networks.ach.models.events import EVENT_PREFIX
 from reconciliation import accounts
 from reconciliation.models import ClosedDay, SettlementAccount
 from reconciliation.states import AccountStatus
+from transfers import dishonors
+from transfers.books import DISHONORED
 
 STEPS = [str(step) for step in steps_on(OperatorAccount.SETTLEMENT)]
 # Steps that a bank statement gave the reason for. What they move is expected when it is written
@@ -42,17 +45,7 @@ _SIGN = "CASE source.step {} END".format(
 )
 # What a line of the operator is to a statement: cents above zero come to the account.
 CENTS = f"source.amount * {_SIGN}"
-# The entry of a transfer moves money one way. What goes the other way took it back: a return, which
-# the bank names by the trace of its own, or a reversal, which is an entry of ours.
-_TAKE = f"""
-INSERT INTO reconciliation_expectedline (
-    line, rail_id, step, amount, counts_on, batch, file, trace, reference, taken_at
-)
-SELECT source.id, source.rail, source.step, source.cents, greatest(source.day, %(open_from)s),
-    moved.batch_id, coalesce(batch.file_id, ''),
-    coalesce(moved.trace_number, back.trace, ''),
-    coalesce('ACH' || lpad(coalesce(named.first_number, named.id)::text, 12, '0'), ''), %(now)s
-FROM (
+_SOURCE = f"""
     SELECT id, rail, step, source_id, day, {CENTS} AS cents
     FROM balance_operator_line AS source
     WHERE created_at >= coalesce(
@@ -61,7 +54,15 @@ FROM (
                 WHERE rail_id = %(rail)s AND step <> ALL(%(own_steps)s)
             )) - %(looked_back)s, %(first_moment)s)
         AND rail = %(rail)s AND step = ANY(%(steps)s) AND day >= %(first_day)s
-) AS source
+"""  # noqa: S608  # our own text
+_REFERENCE = "coalesce('ACH' || lpad(coalesce({0}.first_number, {0}.id)::text, 12, '0'), '')"
+# The entry of a transfer moves money one way. What goes the other way took it back: a return, which
+# the bank names by the trace of its own, or a reversal, which is an entry of ours.
+_OF_TRANSFERS = f"""
+SELECT source.id, source.rail, source.step, source.cents, source.day, moved.batch_id,
+    coalesce(moved.trace_number, back.trace, '') AS trace,
+    {_REFERENCE.format("named")} AS reference
+FROM ({_SOURCE} AND source_type <> '{dishonors.SOURCE_TYPE}') AS source
 LEFT JOIN ach_achentry AS entry ON entry.instruction_id = source.source_id
     AND entry.rail_id = source.rail AND entry.status <> 'requeued'
 LEFT JOIN LATERAL (
@@ -78,9 +79,37 @@ LEFT JOIN ach_achentry AS reversing ON reversing.instruction_id = reversal.id
 LEFT JOIN ach_achentry AS named ON named.id = coalesce(reversing.id, entry.id)
 LEFT JOIN ach_achentry AS moved ON moved.id = named.id
     AND moved.is_debit = (source.cents > 0)
-LEFT JOIN ach_achbatch AS batch ON batch.id = moved.batch_id
+"""  # noqa: S608
+# Our bank's refusal of a return is an entry of a file of replies. What the other bank answers to it
+# has a trace of that bank's own, as a return has.
+_OF_DISHONORS = f"""
+SELECT source.id, source.rail, source.step, source.cents, source.day, reply.batch_id,
+    coalesce(CASE event.kind WHEN 'return_contested' THEN record.rdfi_trace
+        ELSE reply.trace_number END, ''),
+    {_REFERENCE.format("entry")}
+FROM ({_SOURCE} AND source_type = '{dishonors.SOURCE_TYPE}') AS source
+LEFT JOIN network_inbox_returndishonor AS dishonor ON dishonor.id = source.source_id
+LEFT JOIN network_inbox_inboundevent AS message ON message.id = CASE
+    WHEN source.step = ANY(%(dishonored)s) THEN dishonor.dishonored_id
+    ELSE dishonor.contested_id END
+LEFT JOIN ach_achevent AS event ON event.rail_id = source.rail AND event.id = CASE
+    WHEN message.event_id ~ '^{EVENT_PREFIX}[0-9]{{1,18}}$'
+    THEN substr(message.event_id, {len(EVENT_PREFIX) + 1})::bigint END
+LEFT JOIN ach_achentry AS entry ON entry.id = event.entry_id
+LEFT JOIN ach_inrecord AS record ON record.id = event.record_id
+LEFT JOIN ach_achreply AS reply ON event.kind = 'return_dishonored'
+    AND reply.record_id = record.id AND reply.kind = 'dishonor' AND reply.status = 'accepted'
+"""  # noqa: S608
+_TAKE = f"""
+INSERT INTO reconciliation_expectedline (
+    line, rail_id, step, amount, counts_on, batch, file, trace, reference, taken_at
+)
+SELECT known.id, rail, step, cents, greatest(day, %(open_from)s),
+    batch_id, coalesce(batch.file_id, ''), trace, reference, %(now)s
+FROM ({_OF_TRANSFERS} UNION ALL {_OF_DISHONORS}) AS known
+LEFT JOIN ach_achbatch AS batch ON batch.id = known.batch_id
 ON CONFLICT DO NOTHING
-"""  # noqa: S608  # our own text
+"""  # noqa: S608
 
 
 @transaction.atomic
@@ -97,6 +126,7 @@ def take(rail: str, *, now: datetime) -> int:
         "rail": rail,
         "steps": STEPS,
         "own_steps": [str(step) for step in OWN_STEPS],
+        "dishonored": [str(way.dishonored) for way in DISHONORED.values()],
         "first_day": first_day,
         "first_moment": calendar.opening_of_business(first_day) - _EARLY,
         "open_from": first_open_day(account),

@@ -72,7 +72,9 @@ ours AS MATERIALIZED (
             WHERE entry.trace_number = said.name AND entry.rail_id = %(rail)s)
         OR EXISTS (SELECT FROM ach_inrecord AS record
             WHERE record.rdfi_trace = said.name AND record.rail_id = %(rail)s
-                AND record.kind <> 'received'))
+                AND record.kind <> 'received')
+        OR EXISTS (SELECT FROM ach_achreply AS reply
+            WHERE reply.trace_number = said.name AND reply.rail_id = %(rail)s))
     UNION
     SELECT line FROM said WHERE CASE WHEN name ~ '^ACH[0-9]{12}$' THEN
         EXISTS (SELECT FROM ach_achentry AS entry

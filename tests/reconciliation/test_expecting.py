@@ -4,7 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from balance import services as ledger
 from balance.operator.accounts import Step
+from balance.operator.posting import Booking
 from networks.ach.models import AchEntry, AchReversal, InRecord
 from reconciliation import booking, closing, expecting
 from reconciliation.models import (
@@ -15,11 +17,13 @@ from reconciliation.models import (
 )
 from tests.networks.ach.inbound import builders
 from tests.networks.ach.inbound.builders import RAIL
+from tests.reconciliation.dishonored import contest, dishonor
 from tests.reconciliation.statements import (
     MONDAY,
     NOW,
     OPENING,
     TUESDAY,
+    WEDNESDAY,
     bai2_of,
     in_force,
     of_kinds,
@@ -190,6 +194,41 @@ class TestReturns:
 
         line = expected_of(entry, Step.IN_RETURNED)
         assert (line.batch, line.trace, line.reference) == (None, "", entry.reference)
+
+
+class TestDishonoredReturns:
+    def test_are_entries_of_a_file_of_ours(self, acme, late):
+        reply = dishonor(acme, late, day=TUESDAY)
+
+        assert taken() == 1
+
+        line = ExpectedLine.objects.get()
+        assert (line.amount, line.counts_on, line.step) == (late.amount, TUESDAY, "in_dishonored")
+        assert (line.batch, line.file) == (reply.batch_id, reply.batch.file_id)
+        assert (line.trace, line.reference) == (reply.trace_number, late.entry.reference)
+
+    def test_that_are_contested_have_the_trace_of_the_contest(self, acme, late):
+        dishonor(acme, late, day=TUESDAY)
+        record = contest(late, day=WEDNESDAY)
+
+        assert taken() == 2
+
+        line = ExpectedLine.objects.get(step="in_contested")
+        assert (line.amount, line.counts_on, line.batch, line.file) == (
+            -late.amount, WEDNESDAY, None, "",
+        )  # fmt: skip
+        assert (line.trace, line.reference) == (record.rdfi_trace, late.entry.reference)
+        assert record.rdfi_trace != late.rdfi_trace
+
+    def test_of_which_nothing_else_is_known_are_expected_all_the_same(self, rail, account, acme):
+        step = Booking(
+            Step.IN_DISHONORED, 70, RAIL, "return_dishonor", "rdh_unknown", acme.pk, TUESDAY
+        )
+        ledger.book([step], now=NOW)
+
+        assert taken() == 1
+        line = ExpectedLine.objects.get()
+        assert (line.amount, line.batch, line.trace, line.reference) == (70, None, "", "")
 
 
 def test_a_late_line_is_older_than_the_account_that_began_anew(rail, account, acme):

@@ -13,6 +13,7 @@ from tests.networks.ach.inbound import builders
 from tests.networks.ach.inbound.builders import RAIL
 from tests.networks.ach.nacha import raw
 from tests.reconciliation.banking import Posted, matched, state
+from tests.reconciliation.dishonored import contest, dishonor
 from tests.reconciliation.statements import MONDAY, NOW, OPENING, TUESDAY
 from tests.reconciliation.transfers import batch_of, book, expected_of, settled
 
@@ -261,6 +262,38 @@ class TestReturns:
         state(Posted(-2_999, back[0].rdfi_trace, "return"), day=TUESDAY, opening=OPENING + 3_500)
 
         assert run() == {}
+
+
+class TestDishonoredReturns:
+    @pytest.mark.parametrize("kind", ["settlement", "return"])
+    def test_are_found_by_the_batch_of_the_reply(self, late, acme, kind):
+        reply = dishonor(acme, late, day=MONDAY)
+        state(Posted(late.amount, references.of_batch(reply.batch), kind))
+
+        assert run() == {Rule.FILE: 1}
+
+    def test_are_found_by_the_trace_of_the_reply(self, late, acme):
+        reply = dishonor(acme, late, day=MONDAY)
+        state(Posted(late.amount, reply.trace_number, "return"))
+
+        assert run() == {Rule.END_TO_END: 1}
+
+    def test_that_are_contested_are_found_by_the_trace_of_the_contest(self, late, acme):
+        reply = dishonor(acme, late, day=MONDAY)
+        record = contest(late, day=MONDAY)
+        state(
+            Posted(late.amount, references.of_batch(reply.batch)),
+            Posted(-late.amount, record.rdfi_trace, "return"),
+        )
+
+        assert run() == {Rule.FILE: 1, Rule.RETURNS: 1}
+
+    def test_are_ours_before_the_books_know_them(self, late, acme):
+        """Nobody books them to suspense meanwhile."""
+        reply = dishonor(acme, late, day=MONDAY)
+        lines = state(Posted(1, reply.trace_number, "credit"), Posted(2, "", "credit"))
+
+        assert naming.silent_lines(RAIL) == lines[1:]
 
 
 class TestOneTransfer:

@@ -3,7 +3,7 @@ let stand, one is contested."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 
@@ -16,6 +16,11 @@ from networks.ach.inbound import deciding
 from networks.ach.models import InRecord
 from networks.ach.network import AchNetwork
 from networks.ach.replying import freeze_due
+from reconciliation import accounts
+from reconciliation import reading as statements
+from reconciliation.accounts import Opening
+from reconciliation.matching import running
+from reconciliation.models import ExpectedLine, StatementFormat, StatementLine
 from tests.balance.builders import balance_of
 from tests.builders import make_source
 from tests.devstack.odfi.conftest import bank  # noqa: F401
@@ -69,6 +74,7 @@ def test_the_money_of_one_is_the_tenants_again(acme, rail, sources):
     run(rail.now, lambda: submission.submit_due(FUNDING, now=rail.now))
     rail.send()
     read(rail)
+    statements_begin(rail.bank)
     rail.days(7, NOW + timedelta(days=9))
     read(rail)
     assert balance_of(acme) == (0, 0, 0)
@@ -88,7 +94,28 @@ def test_the_money_of_one_is_the_tenants_again(acme, rail, sources):
     assert at_the_bank("returns_receivable") == 0
     assert set(FundingTransaction.objects.values_list("status", "returned")) == {("failed", True)}
     assert ReturnDishonor.objects.filter(contested=None).get().amount == 30_000
+    assert found_on_statements(rail.now) == {"in_dishonored": "file", "in_contested": "returns"}
     run(rail.now, lambda: _sound(rail.now))
+
+
+def statements_begin(bank):  # noqa: F811
+    said = bank.ask("account")
+    opening = Opening(
+        rail=RAIL,
+        number=said["number"],
+        format=StatementFormat.BAI2,
+        opened_on=date.fromisoformat(said["day"]),
+        cents=said["opening"],
+    )
+    accounts.put_in_force(opening, reason="As the bank says", by="ops", now=NOW)
+
+
+def found_on_statements(now):
+    """By which rule each step of a dishonored return was found; every line of the bank was."""
+    run(now, lambda: statements.read_due(now=now), lambda: running.run(RAIL, now=now))
+    assert not StatementLine.objects.filter(matched=None).exists()
+    rows = ExpectedLine.objects.filter(step__in=["in_dishonored", "in_contested"])
+    return dict(rows.values_list("step", "match__rule"))
 
 
 def _sound(now):
