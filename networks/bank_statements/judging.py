@@ -23,17 +23,20 @@ class Stated(NamedTuple):
 
 
 class Tally:
-    """What the lines add up to. `booked` is the change of the booked balance, in cents."""
+    """What the lines add up to. `booked` is the change of the booked balance, in cents. A line of
+    zero cents is neither a credit nor a debit; `zero_count` says how many there are."""
 
     def __init__(self) -> None:
         self.credits = self.debits = 0
-        self.credit_count = self.debit_count = 0
+        self.credit_count = self.debit_count = self.zero_count = 0
         self.booked = 0
 
     def add(self, amount: int, *, is_booked: bool) -> None:
         if amount < 0:
             self.debits -= amount
             self.debit_count += 1
+        elif amount == 0:
+            self.zero_count += 1
         else:
             self.credits += amount
             self.credit_count += 1
@@ -51,6 +54,7 @@ class Tally:
         )
 
 
+# By what a statement gives, what is wrong where the lines give something else.
 _CODES = {
     "credits": "credits_wrong",
     "credit_count": "credit_count_wrong",
@@ -59,6 +63,7 @@ _CODES = {
     "entries": "entries_wrong",
     "entry_count": "entry_count_wrong",
 }
+_COUNTS = frozenset({"credit_count", "debit_count", "entry_count"})
 
 
 def of_heading(heading: Heading) -> Iterator[Fault]:
@@ -94,8 +99,11 @@ def of_totals(heading: Heading, stated: Stated, tally: Tally, *, position: int) 
         yield fault("amount_invalid", position=position, statement=heading.number)
     for name, code in _CODES.items():
         said = getattr(stated, name)
-        if said is not None and said != getattr(found, name):
-            yield differs(code, said=said, found=getattr(found, name), **where)
+        least = getattr(found, name)
+        # Banks count a line of zero cents as either, or not at all.
+        most = least + (tally.zero_count if name in _COUNTS else 0)
+        if said is not None and not least <= said <= most:
+            yield differs(code, said=said, found=least, **where)
     if heading.purpose is not Purpose.STATEMENT:
         return
     if heading.opening is not None and heading.closing is not None:

@@ -19,6 +19,7 @@ from common import ids
 from common.database.job_doors import by
 from common.database.jobs import WORKER
 from reconciliation import accounts, booking, expecting
+from reconciliation.matching import netting
 from reconciliation.matching.naming import LINES_OF_BANK
 from reconciliation.matching.rules import WAYS, Way
 from reconciliation.models import Rule
@@ -49,6 +50,7 @@ def run(rail: str, *, now: datetime) -> Mapping[Rule, int]:
     for way in WAYS:
         made[way.rule] += _try(way, rail, now)
     made[Rule.BOOKED] = booking.book_open(rail, None, now=now)
+    made[Rule.NETTED] = netting.tie_open(rail, now=now)
     found = {rule: count for rule, count in made.items() if count}
     if found:
         log.info(

@@ -68,7 +68,8 @@ def untie(match_id: str, *, reason: str, by: str, now: datetime) -> Match:
     """Take a match apart: its lines are free again, and no rule matches those of the bank anymore.
 
     Locks the rail's account. Raises MatchRefused if there is no such match, if it was taken apart
-    already, if its day is closed, or if its lines of the books were booked for it.
+    already, if its day is closed, or if its lines of the books were booked for it or
+    come to zero by themselves.
     """
     match = Match.objects.filter(pk=match_id).first() if "\0" not in match_id else None
     if match is None:
@@ -79,6 +80,10 @@ def untie(match_id: str, *, reason: str, by: str, now: datetime) -> Match:
         raise MatchRefused("Somebody took this match apart already.")
     if match.rule in {Rule.BOOKED, Rule.CLEARED}:
         raise MatchRefused("The books have this from the bank's line: clear it from suspense.")
+    if match.rule == Rule.NETTED:
+        raise MatchRefused(
+            "No line of the bank is in it. If one shows this money after all, book it to suspense."
+        )
     if account is None or match.day < expecting.first_open_day(account):
         raise MatchRefused("Its day is closed, and a closed day stays as it is.")
     match.of_bank.update(match=None)

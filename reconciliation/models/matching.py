@@ -31,6 +31,7 @@ class Rule(models.TextChoices):
     RETURNS = "returns", "Return, or total of returns"
     END_TO_END = "end_to_end", "Reference of one transfer"
     BOOKED = "booked", "Booked by what the bank says"  # a fee, or suspense
+    NETTED = "netted", "Zero, of which the bank shows nothing"
     PERSON = "person", "By hand"
     CLEARED = "cleared", "Cleared from suspense"
 
@@ -38,9 +39,9 @@ class Rule(models.TextChoices):
 class Match(models.Model):
     """Lines of statements and expected lines of the same sum, `amount` cents.
 
-    `day` is the day of the statement on which they count. A match by `CLEARED` has expected lines
-    only, which come to zero. `made_by` is empty where a rule found it. A match of a day that is not
-    closed may be taken apart (`voided_at`): then its lines are free again.
+    `day` is the day of the statement on which they count. A match by `CLEARED` or `NETTED` has
+    expected lines only, which come to zero. `made_by` is empty where a rule found it. A match of a
+    day that is not closed may be taken apart (`voided_at`): then its lines are free again.
     """
 
     id = PrefixedIdField(MATCH_PREFIX)
@@ -63,7 +64,7 @@ class Match(models.Model):
         constraints = (
             columns.one_of("rule", Rule, "match_rule_known"),
             models.CheckConstraint(
-                condition=Q(statement_lines__gte=1) | Q(rule="cleared", amount=0),
+                condition=Q(statement_lines__gte=1) | Q(rule__in=("cleared", "netted"), amount=0),
                 name="match_has_statement_lines",
             ),
             models.CheckConstraint(

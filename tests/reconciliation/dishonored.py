@@ -30,8 +30,8 @@ def late_return(entry: AchEntry) -> InRecord:
     return record
 
 
-def dishonor(tenant, record: InRecord, *, day=TUESDAY) -> AchReply:
-    """Have our bank send a return back, and the books say so."""
+def dishonor(tenant, record: InRecord, *, day=TUESDAY) -> Any:
+    """Have our bank send a return back, and the books say so. Gives our reply."""
     reply = deciding.dishonor(record_id=record.pk, code="R68", **_WHO)
     batch = batch_of(record.rail)
     trace = f"{builders.ODFI}{batch.pk:07d}"
@@ -39,7 +39,7 @@ def dishonor(tenant, record: InRecord, *, day=TUESDAY) -> AchReply:
     replying.acknowledged(batch.file, rejected={}, bad_batches={}, now=builders.NOW)
     row = ReturnDishonor.objects.create(
         tenant=tenant,
-        subject_id=record.entry.instruction_id,
+        subject_id=_transfer_of(record),
         direction="in",
         network=RAIL,
         amount=record.amount,
@@ -56,12 +56,18 @@ def dishonor(tenant, record: InRecord, *, day=TUESDAY) -> AchReply:
 def contest(record: InRecord, *, day=TUESDAY) -> InRecord:
     """Have the other bank insist on its return, and the books say so."""
     file = builders.take(builders.answer_file(builders.answer_batch(*answer(record, "R73"))))
-    row = ReturnDishonor.objects.get(subject_id=record.entry.instruction_id)
+    row = ReturnDishonor.objects.get(subject_id=_transfer_of(record))
     row.contested = _told("return_contested")
     row.save(update_fields=["contested"])
     _book(row, Step.IN_CONTESTED, day)
     contested: InRecord = file.records.get()
     return contested
+
+
+def _transfer_of(record: InRecord) -> str:
+    entry = record.entry
+    assert entry is not None
+    return entry.instruction_id
 
 
 def _told(kind: str) -> InboundEvent:
