@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from common import days
 from common.clock import utc_now
 from desk import doers
 from desk.doers import Doer
@@ -368,6 +370,13 @@ def book_line(world: World) -> Act:
     return send(world, at("reconciliation_book_line", waiting().pk), **WHY)
 
 
+def explain(world: World) -> Act:
+    line, expected = open_day(world.funding(), world.finish_all)
+    until = days.day_of(utc_now()) + timedelta(days=7)
+    where = at("reconciliation_explain", line.statement.account.rail_id, expected)
+    return send(world, where, until=until.isoformat(), **WHY)
+
+
 def decide_clearing(decision: str) -> Begin:
     def begin(world: World) -> Act:
         row = clearing.propose(
@@ -404,6 +413,7 @@ BEGINNINGS: dict[str, Begin] = {
     "reconciliation_match_line": match_line,
     "reconciliation_take_apart": take_apart,
     "reconciliation_book_line": book_line,
+    "reconciliation_explain": explain,
     "suspense_clear": lambda world: send(
         world, at("suspense_clear", in_suspense().pk), kind="income", **WHY
     ),
@@ -444,9 +454,6 @@ BEGINNINGS: dict[str, Begin] = {
     "originator_end": of_originator("originator_end"),
 }
 
-# Writes one note and its line of the audit log in one transaction, as `item_note` does. It needs
-# money that settled and that no statement shows.
-EXEMPT = {"desk reconciliation_explain"}
 # They show a page, or a file.
 SHOWS = {"rail_test", "file_download", "statement_line"}
 # An entry is handed over in a transaction of its own, and so is each batch that a bank answered;

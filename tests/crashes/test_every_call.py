@@ -110,8 +110,7 @@ class TestEverythingThatChangesSomethingHasAStory:
         assert told | set(account_stories.EXEMPT) == account_stories.forms()
 
     def test_actions_of_staff(self):
-        told = set(desk_stories.BEGINNINGS) | bank_stories.actions()
-        assert told | bank_stories.EXEMPT == desk_stories.actions()
+        assert set(desk_stories.BEGINNINGS) | bank_stories.actions() == desk_stories.actions()
 
     def test_commands_of_the_desk(self):
         told = {name.split()[0] for name in command_stories.BEGINNINGS}
