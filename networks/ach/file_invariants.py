@@ -66,7 +66,8 @@ SELECT batches.file_id, batches.batch_number,
         JOIN ach_achevent AS event ON event.entry_id = entry.id
         WHERE entry.batch_id = batches.id AND entry.accepted_at IS NOT NULL
             AND event.kind IN ('accepted', 'settled', 'final')
-            AND (event.instruction_id, event.amount) = (entry.instruction_id, entry.amount)
+            AND (event.instruction_id, event.amount, event.settlement_date)
+                = (entry.instruction_id, entry.amount, entry.settlement_date)
             AND (event.kind <> 'final' OR event.due_at >= entry.final_due_at)
             AND (event.voided_at IS NULL OR entry.status IN ('returned', 'rejected'))
     ) AS untold,

@@ -10,7 +10,7 @@ from typing import Any
 from balance.models import Balance
 from config.beat import SCHEDULE
 from config.celery import app
-from networks.calendar import next_banking_day
+from networks.calendar import EASTERN, next_banking_day
 from reconciliation import accounts, clearing
 from reconciliation.accounts import Opening
 from reconciliation.models import BookedLine, ClearingKind, StatementFormat
@@ -29,6 +29,8 @@ FEE, STRANGE = 1_250, 77_700  # cents
 # quarter of these when they are final. Others complete.
 FATES = {17: "10001", 57: "10001", 108: "10003", 142: "60001", 183: "20002"}
 _NUMBERED = 200
+_PAID = 3  # each third transfer is a payment, once there is money to pay with
+_POOR_DAYS = 4  # at the beginning
 _LATE_DAYS = 3  # banking days from settlement to a late return
 _PARTS = ("networks.", "funding.", "payments.", "reconciliation.")
 QUIET_DAYS = 4  # at the end, until the last transfer is final and on a statement
@@ -52,19 +54,30 @@ def banking_days(first: date) -> Iterator[date]:
 
 
 class Quarter:
-    """`days` banking days, with `transfers` new ones on each but the last four: two fundings for
-    each payment, once there is money to pay with."""
+    """`days` banking days, with `transfers` new ones on each but the last `quiet_days`: two
+    fundings for each payment, once there is money to pay with."""
 
-    def __init__(self, bank: Bank, tenants: list[Tenant], *, days: int, transfers: int) -> None:
+    def __init__(
+        self,
+        bank: Bank,
+        tenants: list[Tenant],
+        *,
+        days: int,
+        transfers: int,
+        quiet_days: int = QUIET_DAYS,
+    ) -> None:
         self.bank, self.tenants, self.transfers = bank, tenants, transfers
         self.days = list(islice(banking_days(FIRST_DAY), days))
+        self.busy_days = days - quiet_days
         self.sources = {each.pk: make_source(each, account_number="900000099") for each in tenants}
+        self.sweeps = sweeps()
         self.numbers = count(1)
         # Of each funding that does not complete, an account of its own, since it may be blocked.
         self.fated = {
             number: make_source(self._tenant(number), account_number=f"{number}{digits}")
-            for number in range(1, 1 + transfers * (days - QUIET_DAYS))
+            for number in range(1, 1 + transfers * self.busy_days)
             if (digits := FATES.get(number % _NUMBERED))
+            if number % _PAID or number <= transfers * _POOR_DAYS
         }
         self.now = eastern(FIRST_DAY, "08:00")
         self.unacknowledged: list[int] = []
@@ -85,33 +98,37 @@ class Quarter:
         accounts.put_in_force(opening, reason="As the bank says", by="ops", now=self.now)
 
     def pass_by(self) -> None:
-        """Live through all days, and the morning after the last one."""
+        """Live through all days."""
         for number, day in enumerate(self.days):
-            self._goes_on(day, "09:00")
-            if number < len(self.days) - QUIET_DAYS:
+            self.goes_on(day, "09:00")
+            if number < self.busy_days:
                 self._move_money()
                 self._disturb(number)
             for hour in ("09:15", "09:46"):  # entries are taken; their file leaves
-                self._goes_on(day, hour)
+                self.goes_on(day, hour)
             self.bank.ask("fault", name="all", on=False)
             self.bank.ask("terms", customer_id="1987654321")
-            self._goes_on(day, "14:01")  # what the bank refused goes with the next file
+            self.goes_on(day, "14:01")  # what the bank refused goes with the next file
             self._acknowledge()
             self._clear()
-        self._goes_on(next_banking_day(self.days[-1]), "09:00")
 
-    def _goes_on(self, day: date, hour: str) -> None:
+    def next_morning(self) -> None:
+        """Live until the statement of the day has come, and whatever else came with it."""
+        self.goes_on(next_banking_day(self.now.astimezone(EASTERN).date()), "09:00")
+
+    def goes_on(self, day: date, hour: str) -> None:
+        """Live until an Eastern time of a day."""
         self.now = at(self.bank, day, hour)
         for _ in range(_ROUNDS):
             self.now += timedelta(seconds=60)
-            run(self.now, *sweeps())
+            run(self.now, *self.sweeps)
             self.bank.ask("scan")
 
     def _move_money(self) -> None:
         for number in islice(self.numbers, self.transfers):
             tenant = self._tenant(number)
             digits, amount = FATES.get(number % _NUMBERED, "00077"), 1_000 + number % 977
-            if number % 3 == 0 and self._available(tenant) > amount:
+            if number % _PAID == 0 and self._available(tenant) > amount:
                 pay(tenant, amount, to=f"9000{digits}", now=self.now)
             else:
                 source = self.fated.get(number, self.sources[tenant.pk])

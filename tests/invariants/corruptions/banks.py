@@ -130,6 +130,18 @@ BANKS = [
         "UPDATE ach_achevent SET due_at = now() WHERE kind = 'final' AND entry_id = {ec}",
     ),
     Damage(
+        "70e an entry that settled on another day",
+        USUAL,
+        "ach_entry_untold",
+        "UPDATE ach_achentry SET settlement_date = settlement_date + 1 WHERE id = {ec}",
+    ),
+    Damage(
+        "70f a settlement on another day",
+        USUAL,
+        "ach_entry_untold",
+        f"UPDATE ach_achevent SET settlement_date = settlement_date + 1 {_SETTLED}",
+    ),
+    Damage(
         "71 another account in an entry that waits",
         SEAL,
         "seal_rows",
