@@ -7,7 +7,7 @@ nothing stays unmatched for want of it (decision 0216).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import structlog
@@ -19,7 +19,7 @@ from common.engine.lookups import one_of
 from networks.bank_statements.items import LineKind
 from reconciliation import accounts, matching, own_lines
 from reconciliation.errors import BookingRefused
-from reconciliation.matching import naming
+from reconciliation.matching import Pair, naming
 from reconciliation.models import (
     BankStatement,
     BookedAs,
@@ -28,6 +28,7 @@ from reconciliation.models import (
     Rule,
     StatementLine,
 )
+from reconciliation.own_lines import OwnLine
 from reconciliation.reasons import checked
 
 log = structlog.get_logger(__name__)
@@ -48,7 +49,7 @@ _STEPS = {
     BookedAs.FEE: (Step.FEE_REFUNDED, Step.FEE_CHARGED),
     BookedAs.SUSPENSE: (Step.SUSPENSE_CREDITED, Step.SUSPENSE_DEBITED),
 }
-_LINES_TOGETHER = 200
+_LINES_TOGETHER = 500
 
 
 @transaction.atomic
@@ -62,15 +63,16 @@ def to_suspense(line: StatementLine, *, by: str, reason: str, now: datetime) -> 
         raise BookingRefused("The line is matched already.")
     if line.amount == 0:
         raise BookingRefused("The line moves no money, so there is nothing to book.")
-    return _book(rail, line, BookedAs.SUSPENSE, now=now, by=by, reason=text)
+    (booked,) = _book(rail, {line: BookedAs.SUSPENSE}, now=now, by=by, reason=text)
+    return booked
 
 
 def book_open(rail: str, statement: BankStatement | None, *, now: datetime) -> int:
     """Book what the kind of a free line says of it that names nothing of ours, once no rule has
     matched it: of one statement, or of all. Returns how many lines. To do it again does no harm."""
-    silent, done = naming.silent_lines(rail), 0
-    while count := _book_some(rail, statement, silent, now):
-        done += count
+    silent, done = sorted(naming.silent_lines(rail)), 0
+    for first in range(0, len(silent), _LINES_TOGETHER):
+        done += _book_some(rail, statement, silent[first : first + _LINES_TOGETHER], now)
     if done:
         log.info("statement_lines_booked", rail=rail, lines=done)
     return done
@@ -92,41 +94,43 @@ def _book_some(
     if statement is not None:
         rows = rows.filter(statement=statement)
     lines = _free(rows.exclude(amount=0)).select_related("statement").order_by("pk")
-    taken = list(lines[:_LINES_TOGETHER])
-    for line in taken:
-        _book(rail, line, BY_KIND[LineKind(line.kind)], now=now)
-    return len(taken)
+    return len(_book(rail, {line: BY_KIND[LineKind(line.kind)] for line in lines}, now=now))
 
 
 def _book(
     rail: str,
-    line: StatementLine,
-    booked_as: BookedAs,
+    lines: Mapping[StatementLine, BookedAs],
     *,
     now: datetime,
     by: str = "",
     reason: str = "",
-) -> BookedLine:
-    booked = BookedLine.objects.create(
-        line=line,
-        booked_as=booked_as,
-        amount=line.amount,
-        booked_at=now,
-        booked_by=by,
-        reason=reason,
+) -> Sequence[BookedLine]:
+    booked = BookedLine.objects.bulk_create(
+        BookedLine(
+            line=line,
+            booked_as=booked_as,
+            amount=line.amount,
+            booked_at=now,
+            booked_by=by,
+            reason=reason,
+        )
+        for line, booked_as in lines.items()
     )
-    day = line.statement.last_day
-    written = own_lines.write(
-        _STEPS[booked_as][line.amount < 0],
-        abs(line.amount),
-        rail=rail,
-        source=(SOURCE_TYPE, booked.pk),
-        day=day,
-        now=now,
-    )
-    matching.tie(
-        [line.pk], [written], rail=rail, rule=Rule.BOOKED, day=day, by=by, reason=reason, now=now
-    )
+    own = [
+        OwnLine(
+            _STEPS[BookedAs(row.booked_as)][row.amount < 0],
+            abs(row.amount),
+            row.pk,
+            row.line.statement.last_day,
+        )
+        for row in booked
+    ]
+    written = own_lines.write(own, rail=rail, source_type=SOURCE_TYPE, now=now)
+    pairs = [
+        Pair(row.line_id, line, row.amount, row.line.statement.last_day)
+        for row, line in zip(booked, written, strict=True)
+    ]
+    matching.tie_pairs(pairs, rail=rail, rule=Rule.BOOKED, by=by, reason=reason, now=now)
     return booked
 
 

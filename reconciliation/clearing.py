@@ -20,6 +20,7 @@ from networks import calendar
 from reconciliation import accounts, expecting, matching, own_lines
 from reconciliation.errors import ClearingRefused
 from reconciliation.models import BookedAs, BookedLine, Clearing, ClearingKind, ExpectedLine, Rule
+from reconciliation.own_lines import OwnLine
 from reconciliation.reasons import checked
 from reconciliation.states import CLEARING_STATES, ClearingStatus
 
@@ -175,14 +176,8 @@ def _post(clearing: Clearing, by: str, now: datetime) -> None:
     if kind == ClearingKind.LEDGER:
         _match(clearing, by, now)
     elif kind in _STEPS:
-        own_lines.write(
-            _STEPS[kind],
-            abs(booked.amount),
-            rail=_rail_of(booked),
-            source=(SOURCE_TYPE, clearing.pk),
-            day=None,
-            now=now,
-        )
+        line = OwnLine(_STEPS[kind], abs(booked.amount), clearing.pk, None)
+        own_lines.write([line], rail=_rail_of(booked), source_type=SOURCE_TYPE, now=now)
 
 
 def _match(clearing: Clearing, by: str, now: datetime) -> None:
@@ -195,9 +190,8 @@ def _match(clearing: Clearing, by: str, now: datetime) -> None:
         raise ClearingRefused("There is no such transfer in the books of this rail.")
     day = calendar.banking_day_from(max(expecting.first_open_day(account), transfer.counts_on))
     step = Step.CLEARED_CREDIT if booked.amount > 0 else Step.CLEARED_DEBIT
-    cleared = own_lines.write(
-        step, abs(booked.amount), rail=rail, source=(SOURCE_TYPE, clearing.pk), day=day, now=now
-    )
+    line = OwnLine(step, abs(booked.amount), clearing.pk, day)
+    (cleared,) = own_lines.write([line], rail=rail, source_type=SOURCE_TYPE, now=now)
     matching.tie(
         [],
         [transfer.line, cleared],

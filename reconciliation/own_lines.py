@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime
+from typing import NamedTuple
 
 from balance import services as ledger
 from balance.operator import lines
@@ -11,27 +13,39 @@ from balance.operator.posting import Booking
 from reconciliation.models import ExpectedLine
 
 
-def write(
-    step: Step, amount: int, *, rail: str, source: tuple[str, str], day: date | None, now: datetime
-) -> int:
-    """Book `amount` cents on a day that is not closed; returns the line's id.
+class OwnLine(NamedTuple):
+    """A line to write, of `amount` cents, on a day that is not closed. `source_id` is the id of the
+    row that causes it; one row causes one line."""
 
-    `source` is the type and the id of the row that causes it. A line that moves `settlement` is
-    expected at once, on `day`; any other one may go without a day. The rail's account is row-locked
-    by the caller, so that nobody takes the line meanwhile.
+    step: Step
+    amount: int
+    source_id: str
+    day: date | None
+
+
+def write(given: Sequence[OwnLine], *, rail: str, source_type: str, now: datetime) -> Sequence[int]:
+    """Write these lines to the books; returns their ids, in the order given.
+
+    Those that move `settlement` are expected at once, on their day; any other one may go without a
+    day. The rail's account is row-locked by the caller, so that nobody takes the lines meanwhile.
     """
-    source_type, source_id = source
-    sign = PAIRS[step].sign(OperatorAccount.SETTLEMENT)
-    booking = Booking(step, amount, rail, source_type, source_id, None, day)
-    ledger.book([booking], now=now)
-    line = lines.id_of(source_type=source_type, source_id=source_id, step=step)
-    if sign and day:
-        ExpectedLine.objects.create(
+    bookings = [
+        Booking(each.step, each.amount, rail, source_type, each.source_id, None, each.day)
+        for each in given
+    ]
+    ledger.book(bookings, now=now)
+    ids = lines.ids_of(source_type=source_type, source_ids=[each.source_id for each in given])
+    written = [ids[each.source_id] for each in given]
+    ExpectedLine.objects.bulk_create(
+        ExpectedLine(
             line=line,
             rail_id=rail,
-            step=step,
-            amount=sign * amount,
-            counts_on=day,
+            step=each.step,
+            amount=sign * each.amount,
+            counts_on=each.day,
             taken_at=now,
         )
-    return line
+        for line, each in zip(written, given, strict=True)
+        if each.day and (sign := PAIRS[each.step].sign(OperatorAccount.SETTLEMENT))
+    )
+    return written

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from balance.operator.accounts import Step
 from common.engine import arrays, sql
 
-_ID = """
-SELECT id FROM balance_operator_line
-WHERE source_id = %(source_id)s AND source_type = %(source_type)s AND step = %(step)s
+_IDS = """
+SELECT source_id, id FROM balance_operator_line
+WHERE source_id = ANY(%(source_ids)s::text::text[]) AND source_type = %(source_type)s
 """
 _CAUSES = """
 SELECT id, source_type, source_id, coalesce(tenant_id, '') FROM balance_operator_line
@@ -18,12 +17,10 @@ WHERE id = ANY(%(ids)s::text::bigint[])
 """
 
 
-def id_of(*, source_type: str, source_id: str, step: Step) -> int:
-    """The id of the line of this source and step. Raises LookupError."""
-    found = sql.first(_ID, {"source_type": source_type, "source_id": source_id, "step": step.value})
-    if found is None:
-        raise LookupError(f"{source_type} {source_id} has no line {step}")
-    return int(found[0])
+def ids_of(*, source_type: str, source_ids: Collection[str]) -> Mapping[str, int]:
+    """The ids of the lines of these sources, by source. Each of them has one line."""
+    values = {"source_type": source_type, "source_ids": arrays.texts(source_ids)}
+    return {source_id: int(number) for source_id, number in sql.rows(_IDS, values)}
 
 
 class Cause(NamedTuple):

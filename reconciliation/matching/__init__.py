@@ -3,6 +3,6 @@ belong together, and `running` tries the rules."""
 
 from __future__ import annotations
 
-from reconciliation.matching.tying import tie, untie
+from reconciliation.matching.tying import Pair, tie, tie_pairs, untie
 
-__all__ = ["tie", "untie"]
+__all__ = ["Pair", "tie", "tie_pairs", "untie"]

@@ -80,7 +80,7 @@ ours AS MATERIALIZED (
         EXISTS (SELECT FROM ach_achentry AS entry
             WHERE entry.id = substr(said.name, 4)::bigint AND entry.rail_id = %(rail)s) END
 ), silent AS MATERIALIZED (
-    SELECT * FROM free WHERE line NOT IN (SELECT line FROM ours)
+    SELECT * FROM free WHERE NOT EXISTS (SELECT FROM ours WHERE ours.line = free.line)
 )"""
 
 LINES_OF_BANK = ",".join((_STATEMENTS, _FREE, _SAID, _FILES, _QUOTED, _OURS))

@@ -16,9 +16,9 @@ from reconciliation.models import Rule
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """`bank` and `books` are SQL for (line, amount, about, part), over what `naming` finds. Lines
-    of one `about` and `part` are a group; of the bank, those of one statement. `part` also says in
-    which order groups are paired."""
+    """`bank` is SQL for (line, amount, day, about, part), and `books` for the same without the day,
+    over what `naming` finds. Lines of one `about` and `part` are a group; of the bank, those of one
+    day, which is one statement. `part` also says in which order groups are paired."""
 
     rule: Rule
     bank: str
@@ -34,61 +34,64 @@ class Way:
         )
 
 
+# Groups are compared by sorting, and carry their lines as arrays. Joins would say the same, but the
+# planner knows little of what is worked out on the way: where it takes a hundred thousand groups
+# for one, a join compares each with each (decision 0216). An element of the type `name` is as wide
+# as any other, so the last one of an array is found as fast as the first. Lines of the books are
+# changed in the order in which they lie on the disk.
 _TIE = """
-bank_group AS (
+grouped AS (
+    SELECT about, part, day, sum(amount)::bigint AS cents, array_agg(line) AS lines,
+        true AS is_of_bank
+    FROM bank GROUP BY about, part, day
+    UNION ALL
+    SELECT about, part, NULL, sum(amount)::bigint, array_remove(array_agg(line), NULL), false
+    FROM books GROUP BY about, part
+), placed AS (
     SELECT *, row_number() OVER in_order AS place,
-        count(*) OVER (PARTITION BY about, cents) AS alike
-    FROM (
-        SELECT about, part, day, sum(bank.amount)::bigint AS cents, count(*) AS lines
-        FROM bank JOIN free USING (line) GROUP BY about, part, day
-    ) AS summed
-    WINDOW in_order AS (PARTITION BY about, cents ORDER BY part, day)
-), books_group AS (
-    SELECT *, row_number() OVER in_order AS place,
-        count(*) OVER (PARTITION BY about, cents) AS alike
-    FROM (
-        SELECT about, part, sum(amount)::bigint AS cents, count(line) AS lines
-        FROM books GROUP BY about, part
-    ) AS summed
-    WINDOW in_order AS (PARTITION BY about, cents ORDER BY part)
-), numbered AS (
-    SELECT about, of_bank.part AS bank_part, of_bank.day, of_books.part AS books_part, cents,
-        of_bank.lines AS bank_lines, of_books.lines AS books_lines, row_number() OVER () AS number
-    FROM bank_group AS of_bank JOIN books_group AS of_books USING (about, cents, alike, place)
+        count(*) OVER (PARTITION BY about, cents, is_of_bank) AS alike
+    FROM grouped WINDOW in_order AS (PARTITION BY about, cents, is_of_bank ORDER BY part, day)
+), paired AS (
+    SELECT cents, min(day) AS day, any_value(lines) FILTER (WHERE is_of_bank) AS of_bank,
+        any_value(lines) FILTER (WHERE NOT is_of_bank) AS of_books
+    FROM placed GROUP BY about, cents, alike, place HAVING count(*) = 2
 ), pair AS MATERIALIZED (
-    SELECT numbered.*, given.id
-    FROM numbered JOIN unnest(%(ids)s::text[]) WITH ORDINALITY AS given (id, number) USING (number)
+    SELECT *, (%(ids)s::name[])[row_number() OVER ()]::text AS id FROM paired
 ), made AS (
     INSERT INTO reconciliation_match (
         id, rail_id, rule, day, amount, statement_lines, expected_lines, made_at, made_by, reason,
         voided_by, voided_why
     )
-    SELECT id, %(rail)s, %(rule)s, day, cents, bank_lines, books_lines, %(now)s, '', '', '', ''
+    SELECT id, %(rail)s, %(rule)s, day, cents, cardinality(of_bank), cardinality(of_books),
+        %(now)s, '', '', '', ''
     FROM pair
 ), of_bank AS (
     INSERT INTO reconciliation_matchedline (line_id, match_id)
-    SELECT bank.line, pair.id
-    FROM pair JOIN bank ON bank.about = pair.about AND bank.part = pair.bank_part
-    JOIN free ON free.line = bank.line AND free.day = pair.day
+    SELECT unnest(of_bank), id FROM pair
 ), of_books AS (
-    UPDATE reconciliation_expectedline AS tied SET match_id = pair.id
-    FROM pair JOIN books ON books.about = pair.about AND books.part = pair.books_part
-    WHERE tied.line = books.line
+    UPDATE reconciliation_expectedline AS tied SET match_id = chosen.id
+    FROM (SELECT unnest(of_books) AS line, id FROM pair ORDER BY line) AS chosen
+    WHERE tied.line = chosen.line
 )
 SELECT count(*) FROM pair
 """
 _IN_ORDER = "lpad({}::text, 20, '0')"
 
 
-def _lines(of: str, about: str, part: str = "''") -> str:
+def _bank(of: str, about: str, part: str = "''") -> str:
+    return f"SELECT line, amount, day, {about} AS about, {part} AS part FROM {of}"  # noqa: S608
+
+
+def _books(of: str, about: str, part: str = "''") -> str:
     return f"SELECT line, amount, {about} AS about, {part} AS part FROM {of}"  # noqa: S608
 
 
 def _naming(names: str) -> str:
     """Lines of the bank that name one of these, each with its `name`."""
     return (
-        f"(SELECT line, amount, min(name) AS name FROM said JOIN ({names}) AS known USING (name)"  # noqa: S608
-        " GROUP BY line, amount HAVING count(*) = 1) AS naming"
+        "(SELECT line, amount, day, min(name) AS name"  # noqa: S608
+        f" FROM said JOIN ({names}) AS known USING (name)"
+        " GROUP BY line, amount, day HAVING count(*) = 1) AS naming"
     )
 
 
@@ -96,25 +99,25 @@ def _naming(names: str) -> str:
 
 _BATCH_QUOTED = Way(
     rule=Rule.FILE,
-    bank=_lines("quoted WHERE batch IS NOT NULL", "batch::text"),
-    books=_lines("expected WHERE batch IS NOT NULL", "batch::text"),
+    bank=_bank("quoted WHERE batch IS NOT NULL", "batch::text"),
+    books=_books("expected WHERE batch IS NOT NULL", "batch::text"),
 )
 # Of a file whose batches settle on several days, what settles on the day of the statement; or all.
 _FILE_OF_DAY_QUOTED = Way(
     rule=Rule.FILE,
-    bank=_lines("quoted", "file || ' ' || day"),
-    books=_lines("due WHERE file <> ''", "file || ' ' || day"),
+    bank=_bank("quoted", "file || ' ' || day"),
+    books=_books("due WHERE file <> ''", "file || ' ' || day"),
 )
 _FILE_QUOTED = Way(
     rule=Rule.FILE,
-    bank=_lines("quoted", "file"),
-    books=_lines("expected WHERE file <> ''", "file"),
+    bank=_bank("quoted", "file"),
+    books=_books("expected WHERE file <> ''", "file"),
 )
 # Our own account's side of a balanced file: what the bank shows of it undoes itself.
 _OFFSETS = Way(
     rule=Rule.FILE,
-    bank=_lines("quoted WHERE batch IS NOT NULL", "batch::text"),
-    books=_lines(
+    bank=_bank("quoted WHERE batch IS NOT NULL", "batch::text"),
+    books=_books(
         "(SELECT NULL::bigint AS line, 0 AS amount, id FROM ach_achbatch WHERE is_offset"
         " AND id IN (SELECT batch FROM quoted)) AS offsets",
         "id::text",
@@ -128,12 +131,12 @@ def _of_its_day(part: str) -> Way:
     """Lines of the bank, each of which is a total of what settles on its day."""
     return Way(
         rule=Rule.BATCH,
-        bank=_lines(
+        bank=_bank(
             "silent WHERE kind NOT IN ('fee', 'interest', 'return', 'reversal')",
             "day::text",
             _IN_ORDER.format("line"),
         ),
-        books=_lines("due WHERE batch IS NOT NULL", "day::text", part),
+        books=_books("due WHERE batch IS NOT NULL", "day::text", part),
     )
 
 
@@ -149,11 +152,11 @@ _TOTALS = (
 
 _RETURN_NAMED = Way(
     rule=Rule.RETURNS,
-    bank=_lines(
+    bank=_bank(
         _naming("SELECT DISTINCT trace AS name FROM expected WHERE batch IS NULL AND trace <> ''"),
         "name",
     ),
-    books=_lines("expected WHERE batch IS NULL AND trace <> ''", "trace"),
+    books=_books("expected WHERE batch IS NULL AND trace <> ''", "trace"),
 )
 
 
@@ -161,8 +164,8 @@ def _returns_of_day(which: str) -> Way:
     """All returns of the day that the bank does not name."""
     return Way(
         rule=Rule.RETURNS,
-        bank=_lines("silent WHERE kind = 'return'", f"day || {which}"),
-        books=_lines("due WHERE batch IS NULL", f"day || {which}"),
+        bank=_bank("silent WHERE kind = 'return'", f"day || {which}"),
+        books=_books("due WHERE batch IS NULL", f"day || {which}"),
     )
 
 
@@ -174,12 +177,12 @@ _RETURN_TOTALS = (_returns_of_day("' ' || sign(amount)"), _returns_of_day("''"))
 def _transfer_named(column: str) -> Way:
     return Way(
         rule=Rule.END_TO_END,
-        bank=_lines(
+        bank=_bank(
             _naming(f"SELECT DISTINCT {column} AS name FROM expected WHERE {column} <> ''"),  # noqa: S608
             "name",
             _IN_ORDER.format("line"),
         ),
-        books=_lines(f"expected WHERE {column} <> ''", column, _IN_ORDER.format("line")),
+        books=_books(f"expected WHERE {column} <> ''", column, _IN_ORDER.format("line")),
     )
 
 

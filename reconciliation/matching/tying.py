@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime
+from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
@@ -11,6 +12,16 @@ from django.db.models import Exists, OuterRef
 from reconciliation import accounts, expecting
 from reconciliation.errors import MatchRefused
 from reconciliation.models import ExpectedLine, Match, MatchedLine, Rule, StatementLine
+
+
+class Pair(NamedTuple):
+    """A line of a statement and the line of the books of the same `amount` cents, by their ids.
+    `day` is the last day of the statement."""
+
+    bank_line: int
+    expected_line: int
+    amount: int
+    day: date
 
 
 @transaction.atomic
@@ -53,14 +64,36 @@ def tie(
         made_by=by,
         reason=reason,
     )
-    MatchedLine.objects.bulk_create(
-        [MatchedLine(line_id=line, match=match) for line in sorted(set(bank_line_ids))],
-        update_conflicts=True,
-        unique_fields=["line"],
-        update_fields=["match"],
-    )
+    _keep(MatchedLine(line_id=line, match=match) for line in sorted(set(bank_line_ids)))
     ExpectedLine.objects.filter(line__in=expected_lines).update(match=match)
     return match
+
+
+def tie_pairs(
+    pairs: Sequence[Pair], *, rail: str, rule: Rule, now: datetime, by: str = "", reason: str = ""
+) -> None:
+    """Match each line of a statement with the one line of the books that was written for it.
+
+    The caller holds the row lock of the rail's account, and chose free lines of days that are open.
+    """
+    matches = Match.objects.bulk_create(
+        Match(
+            rail_id=rail,
+            rule=rule,
+            day=pair.day,
+            amount=pair.amount,
+            statement_lines=1,
+            expected_lines=1,
+            made_at=now,
+            made_by=by,
+            reason=reason,
+        )
+        for pair in pairs
+    )
+    made = list(zip(pairs, matches, strict=True))
+    _keep(MatchedLine(line_id=pair.bank_line, match=match) for pair, match in made)
+    of_books = [ExpectedLine(line=pair.expected_line, match=match) for pair, match in made]
+    ExpectedLine.objects.bulk_update(of_books, ["match"])
 
 
 @transaction.atomic
@@ -91,6 +124,13 @@ def untie(match_id: str, *, reason: str, by: str, now: datetime) -> Match:
     match.voided_at, match.voided_by, match.voided_why = now, by, reason
     match.save(update_fields=["voided_at", "voided_by", "voided_why"])
     return match
+
+
+def _keep(rows: Iterable[MatchedLine]) -> None:
+    """A line that a person set free has a row already."""
+    MatchedLine.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["line"], update_fields=["match"]
+    )
 
 
 def _free_bank_lines(rail: str, ids: Collection[int], day: date) -> list[int]:
