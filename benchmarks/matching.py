@@ -1,97 +1,37 @@
-"""A day of a settlement account: its lines are matched with what the books expect, and its figures
-are added up."""
+"""A day of a settlement account: its lines are matched with what the books expect, its figures are
+added up, and its pages are shown."""
 
 from __future__ import annotations
 
 import time
-from datetime import UTC, date, datetime
-from datetime import time as time_of_day
-from uuid import uuid4
+from collections.abc import Iterator
+from statistics import median
 
-from benchmarks import ach_files, database, seeding
+from django.urls import reverse
+
+from benchmarks import database, load, people, seeding, settled_day, website
 from benchmarks.ach_files import RAIL
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section
 from benchmarks.options import Options
+from benchmarks.processes import Server
+from benchmarks.settled_day import SettledDay
 from common.clock import utc_now
-from networks import calendar
-from networks.ach.models import InFile, Originator, OutFile
-from networks.ach.models.inbound import InFolder
-from networks.ach.rails import current
-from networks.ach.states import InFileStatus
-from reconciliation import accounts, figures
-from reconciliation.accounts import Opening
+from reconciliation import figures
 from reconciliation.matching import running
-from reconciliation.models import BankStatement, SettlementAccount, StatementFormat
 
 LINES, ENTRIES = 100_000, 1_000_000
-MATCH_SECONDS, FIGURES_MS = 60, 300
-_A_FILE = 100  # batches
-_FIRST = 1_000_000_000  # behind the numbers of the lines that are booked for fees
-_TABLES = (
-    "ach_achrail",
-    "reconciliation_expectedline",
-    "reconciliation_match",
-    "reconciliation_bankstatement",
-    "reconciliation_settlementaccount",
-)
+# Of the day whose pages are shown: 100,000 entries.
+LINES_OF_PAGE = 10_300
+MATCH_SECONDS, PAGE_MS = 60, 300
+_SLICE_SECONDS = 2.0
 _TEXT = """{lines:,} lines of one statement, of which 97 of 100 quote a batch of {each} entries, two
 name a return and one is a fee; in the books {entries:,} lines that the bank should show. One run of
 all rules, one process, durable. The aim of {seconds} s is for {all_lines:,} lines and
 {all_entries:,} entries, and scaled here. Bare: the same rows given a match by one statement in a
-table without index, rule or trigger. Figures: what the page of an open day asks for."""
-_BATCHES = """
-INSERT INTO ach_achbatch (
-    file_id, batch_number, originator_id, is_offset, sec, service_class, company_name, company_id,
-    description, same_day, effective_date, entry_count, entry_hash, debit_total, credit_total,
-    first_trace, status, code
-)
-SELECT file.id, number, %(originator)s, false, 'CCD', 225, 'BALLAST', '1987654321', 'TOPUP', false,
-    %(day)s, %(each)s, 1, %(each)s * 1000, 0, '124000310000001', 'accepted', ''
-FROM ach_outfile AS file CROSS JOIN generate_series(1, %(batches)s) AS number
-WHERE file.rail_id = %(rail)s
-LIMIT %(count)s
-"""
-_EXPECTED = """
-INSERT INTO reconciliation_expectedline (
-    line, rail_id, step, amount, counts_on, batch, file, trace, reference, taken_at
-)
-SELECT %(first)s + row_number() OVER (), %(rail)s::text, 'in_settled', 1000, %(day)s, batch.id,
-    batch.file_id, lpad(row_number() OVER ()::text, 15, '1'), '', %(now)s
-FROM ach_achbatch AS batch JOIN ach_outfile AS file ON file.id = batch.file_id
-CROSS JOIN generate_series(1, %(each)s)
-WHERE file.rail_id = %(rail)s
-"""
-_RETURNED = """
-INSERT INTO reconciliation_expectedline (
-    line, rail_id, step, amount, counts_on, batch, file, trace, reference, taken_at
-)
-SELECT %(first)s + number, %(rail)s::text, 'in_returned', -1000, %(day)s, NULL, '',
-    '2' || lpad(number::text, 14, '0'), '', %(now)s
-FROM generate_series(1, %(count)s) AS number
-"""
-_QUOTING = """
-INSERT INTO reconciliation_statementline (
-    statement_id, position, amount, booked_on, kind, type_code, return_code, is_reversal,
-    "references", digest, said_token, taken_at
-)
-SELECT %(statement)s, row_number() OVER (), %(each)s * 1000, %(day)s, 'batch', '166', '', false,
-    jsonb_build_object('customer', to_char(file.file_date + file.file_time, 'YYMMDDHH24MI')
-        || file.modifier || '-' || lpad(batch.batch_number::text, 7, '0')),
-    encode(sha256(batch.id::text::bytea), 'hex'), '', %(now)s
-FROM ach_achbatch AS batch JOIN ach_outfile AS file ON file.id = batch.file_id
-WHERE file.rail_id = %(rail)s
-"""
-_NAMING = """
-INSERT INTO reconciliation_statementline (
-    statement_id, position, amount, booked_on, kind, type_code, return_code, is_reversal,
-    "references", digest, said_token, taken_at
-)
-SELECT %(statement)s, %(after)s + number, %(cents)s, %(day)s, %(kind)s::text, '557', '', false,
-    jsonb_build_object('customer', '2' || lpad(number::text, 14, '0')),
-    encode(sha256((%(kind)s::text || number)::bytea), 'hex'), '', %(now)s
-FROM generate_series(1, %(count)s) AS number
-"""
+table without index, rule or trigger. Figures: what a page of that day adds up. Pages: those of an
+open day with {page_entries:,} entries, whole answers of gunicorn with 2 workers of 4 threads, one
+kept connection."""
 _BARE = """
 DROP TABLE IF EXISTS bare_line;
 CREATE TABLE bare_line AS SELECT * FROM reconciliation_expectedline
@@ -101,138 +41,46 @@ CREATE TABLE bare_line AS SELECT * FROM reconciliation_expectedline
 def measure(options: Options) -> Section:
     """Raises CannotMeasure."""
     seeding.require_own_database()
-    lines = options.scaled(20_000, 2_000, LINES)
-    each = ENTRIES // LINES
-    quoting, returns = lines * 97 // 100, lines * 2 // 100
-    fees = lines - quoting - returns
-    _empty()
-    day, now = _day(), utc_now()
-    _open(day, now)
-    _files(quoting, day, now)
-    statement = _statement(lines, quoting * each * 1_000 - returns * 1_000 - fees, day, now)
-    values = {"rail": RAIL, "day": day, "now": now, "each": each, "statement": statement}
-    originator = Originator.objects.get(rail=RAIL).pk
-    _seed(_BATCHES, values | {"originator": originator, "batches": _A_FILE, "count": quoting})
-    _seed(_EXPECTED, values | {"first": _FIRST})
-    _seed(_RETURNED, values | {"first": _FIRST + quoting * each, "count": returns})
-    _seed(_QUOTING, values)
-    for kind, count, cents, place in (
-        ("return", returns, -1_000, quoting),
-        ("fee", fees, -1, quoting + returns),
-    ):
-        told = {"kind": kind, "count": count, "cents": cents, "after": place}
-        _seed(_NAMING, values | told)
-    database.execute("VACUUM ANALYZE reconciliation_expectedline, reconciliation_statementline")
-    bare = _bare_seconds()
-    before = _figures_seconds(day)
-    began = time.monotonic()
-    made = running.run(RAIL, now=now)
-    seconds = time.monotonic() - began
-    if sum(made.values()) != lines:
-        raise CannotMeasure(f"of {lines:,} lines {made} were matched")
-    after = _figures_seconds(day)
-    _empty()
-    entries = quoting * each + returns
+    large = settled_day.make(options.scaled(20_000, 2_000, LINES))
+    found = list(_matching(large))
+    small = settled_day.make(options.scaled(LINES_OF_PAGE, LINES_OF_PAGE // 10))
+    found += _pages(small)
+    settled_day.empty()
     text = _TEXT.format(
-        lines=lines,
-        each=each,
-        entries=entries,
+        lines=large.lines,
+        each=settled_day.EACH,
+        entries=large.entries,
         seconds=MATCH_SECONDS,
         all_lines=LINES,
         all_entries=ENTRIES,
+        page_entries=small.entries,
     )
-    return Section("Matching", text, _shown(lines, seconds, bare, before, after))
+    return Section("Matching", text, found)
 
 
-def _shown(lines: int, seconds: float, bare: float, before: float, after: float) -> list[Figure]:
-    return [
-        Figure(
-            name=f"{lines:,} lines matched",
-            unit="s",
-            values=[seconds],
-            aim=MATCH_SECONDS * lines / LINES,
-            at_most=True,
-        ),
-        Figure(name="matching ÷ bare change of the rows", values=[seconds / bare]),
-        Figure(name="figures of the day, nothing matched", unit="ms", values=[before * 1_000]),
-        Figure(
-            name="figures of the day, all matched",
-            unit="ms",
-            values=[after * 1_000],
-            aim=FIGURES_MS,
-            at_most=True,
-        ),
-    ]
-
-
-def _day() -> date:
-    """A banking day of last week."""
-    return calendar.banking_day_from(utc_now().date().replace(day=1))
-
-
-def _open(day: date, now: datetime) -> None:
-    moment = datetime.combine(day, time_of_day(9), tzinfo=UTC)
-    ach_files.open_rail(moment)
-    opening = Opening(
-        rail=RAIL, number="4000123456", format=StatementFormat.BAI2, opened_on=day, cents=0
+def _matching(made: SettledDay) -> Iterator[Figure]:
+    bare = _bare_seconds()
+    before = _figures_seconds(made)
+    seconds = _match_seconds(made)
+    yield Figure(
+        name=f"{made.lines:,} lines matched",
+        unit="s",
+        values=[seconds],
+        aim=MATCH_SECONDS * made.lines / LINES,
+        at_most=True,
     )
-    accounts.put_in_force(opening, reason="benchmark", by="benchmark", now=now)
+    yield Figure(name="matching ÷ bare change of the rows", values=[seconds / bare])
+    for what, took in (("nothing", before), ("all", _figures_seconds(made))):
+        yield Figure(name=f"figures of the day, {what} matched", unit="ms", values=[took * 1_000])
 
 
-def _files(batches: int, day: date, now: datetime) -> None:
-    """As many files as hold these batches, each made in a minute of its own."""
-    version = current(RAIL)
-    OutFile.objects.bulk_create(
-        OutFile(
-            rail_id=RAIL,
-            version=version,
-            immediate_origin="1987654321",
-            file_date=day,
-            file_time=time_of_day(number // 60 % 24, number % 60),
-            modifier="ABCDEFGHIJ"[number // 1_440],
-            cutoff_at=now,
-            status="building",
-            created_at=now,
-        )
-        for number in range(-(-batches // _A_FILE))
-    )
-
-
-def _statement(lines: int, moved: int, day: date, now: datetime) -> str:
-    file = InFile.objects.create(
-        rail_id=RAIL,
-        folder=InFolder.STATEMENTS,
-        name="benchmark.txt",
-        size=1,
-        sha256=uuid4().hex * 2,
-        chunk_count=1,
-        status=InFileStatus.APPLIED,
-        received_at=now,
-        applied_at=now,
-    )
-    row = BankStatement.objects.create(
-        account=_account(),
-        file=file,
-        number=1,
-        first_day=day,
-        last_day=day,
-        opening=0,
-        credits=max(moved, 0),
-        debits=max(-moved, 0),
-        closing=moved,
-        line_count=lines,
-        lines_digest="0" * 64,
-        taken_at=now,
-    )
-    return str(row.pk)
-
-
-def _seed(statement: str, values: dict[str, object]) -> None:
-    """Without triggers: what is made here follows the rules."""
-    with database.cursor() as cursor:
-        cursor.execute("SET session_replication_role = replica")
-        cursor.execute(statement, values or None)
-        cursor.execute("RESET session_replication_role")
+def _match_seconds(made: SettledDay) -> float:
+    began = time.monotonic()
+    matches = running.run(RAIL, now=utc_now())
+    seconds = time.monotonic() - began
+    if sum(matches.values()) != made.lines:
+        raise CannotMeasure(f"of {made.lines:,} lines {matches} were matched")
+    return seconds
 
 
 def _bare_seconds() -> float:
@@ -244,22 +92,39 @@ def _bare_seconds() -> float:
     return seconds
 
 
-def _figures_seconds(day: date) -> float:
-    account = _account()
+def _figures_seconds(made: SettledDay) -> float:
     took = []
     for _ in range(5):
         began = time.monotonic()
-        figures.of(account, day)
+        figures.of(made.account, made.day)
         took.append(time.monotonic() - began)
-    return sorted(took)[2]
+    return median(took)
 
 
-def _account() -> SettlementAccount:
-    account = accounts.current(RAIL)
-    if account is None:
-        raise CannotMeasure("the account is not in force")
-    return account
+def _pages(made: SettledDay) -> list[Figure]:
+    cookie = people.cookie(people.staff(), factor="totp")
+    with website.serving() as web:
+        found = list(_shown(web, cookie, made, "nothing"))
+        _match_seconds(made)
+        return [*found, *_shown(web, cookie, made, "all")]
 
 
-def _empty() -> None:
-    database.empty(*_TABLES, and_references=True)
+def _shown(web: Server, cookie: str, made: SettledDay, what: str) -> Iterator[Figure]:
+    day = {"rail": RAIL, "day": made.day}
+    pages = {
+        "the day": reverse("desk:reconciliation_day", kwargs=day),
+        "in transit": reverse("desk:reconciliation_transit", kwargs=day),
+        "lines that nothing explains": reverse("desk:reconciliation_open", args=[RAIL]),
+        "home": reverse("desk:reconciliation"),
+    }
+    for name, path in pages.items():
+        request = website.page(path, cookie)
+        load.run(web.port, request, connections=4, seconds=_SLICE_SECONDS / 4)  # until it is warm
+        times = load.run(web.port, request, connections=1, seconds=_SLICE_SECONDS).times
+        yield Figure(
+            name=f"page: {name}, {what} matched",
+            unit="ms",
+            values=[took * 1_000 for took in times],
+            aim=PAGE_MS,
+            at_most=True,
+        )

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import median
 
-from django.core.management import call_command
-
-from benchmarks import load, people, processes, seeding
+from benchmarks import load, people, processes, seeding, website
 from benchmarks.figures import Figure, Section, ratios
 from benchmarks.load import Request
 from benchmarks.options import Options
@@ -80,17 +78,13 @@ class Sample:
 def measure(options: Options) -> Section:
     """Raises CannotMeasure."""
     seeding.require_own_database()
-    call_command("collectstatic", interactive=False, verbosity=0)  # without it no page is served
     pages = _pages()
     rounds = options.scaled(max(options.pairs, 5), 1)
-    port, postmaster = processes.free_port(), processes.database_pid()
-    unpaced = {"PAGES_PER_MINUTE": "1000000"}
-    with processes.program(
-        processes.gunicorn(port), name="web", port=port, environment=unpaced
-    ) as web:
+    postmaster = processes.database_pid()
+    with website.serving() as web:
         take = partial(_slice, web, postmaster, min(SLICE_SECONDS, options.seconds))
         for request in pages.values():
-            load.run(port, request, connections=4, seconds=SLICE_SECONDS)  # until it is warm
+            load.run(web.port, request, connections=4, seconds=SLICE_SECONDS)  # until it is warm
         health, samples = [], {name: list[Sample]() for name in pages}
         for _ in range(rounds):
             health.append(take(HEALTH))
@@ -115,15 +109,10 @@ def _pages() -> Mapping[str, Request]:
         _grow(customer, number)
     member, staff = people.cookie(owner), people.cookie(people.staff(), factor="totp")
     return {
-        **{f"/dashboard/{path}": _page(f"/dashboard/{path}", member) for path in DASHBOARD},
-        **{f"/admin/{path}": _page(f"/admin/{path}", staff) for path in DESK},
-        "/docs/api/payments": _page("/docs/api/payments", ""),
+        **{f"/dashboard/{path}": website.page(f"/dashboard/{path}", member) for path in DASHBOARD},
+        **{f"/admin/{path}": website.page(f"/admin/{path}", staff) for path in DESK},
+        "/docs/api/payments": website.page("/docs/api/payments", ""),
     }
-
-
-def _page(path: str, cookie: str) -> Request:
-    head = f"Accept-Encoding: gzip\r\nCookie: {cookie}\r\n"
-    return Request(method="GET", path=path, key="", headers=lambda: head)
 
 
 def _grow(customer: Customer, number: int) -> None:
