@@ -18,7 +18,7 @@ from common.engine import sql
 from reconciliation import accounts, expecting, unproven
 from reconciliation.models import ClosedDay, ExpectedLine, SettlementAccount
 from solvency import reports, taking
-from solvency.errors import ProofRefused
+from solvency.errors import ProofRefused, ProvenAlready
 from solvency.figures import ClosedFigures
 from solvency.models import ProofReport
 
@@ -45,6 +45,8 @@ def prove_due(*, now: datetime) -> ProofReport | None:
         return None
     try:
         report = _prove(day, now)
+    except ProvenAlready:
+        log.info("day_proven_by_another", day=day.isoformat())
     except ProofRefused as refusal:
         log.error("day_not_proven", day=day.isoformat(), why=refusal.detail)
     except OperationalError as error:

@@ -12,20 +12,22 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from balance import holdings
 from balance.holdings import Holding
 from balance.operator.totals import totals_of_live
 from common import crypto
+from common.database.constraints import violated
 from common.engine import arrays, sql
 from common.money import format_cents
 from solvency import reports, salts, settled, signing, tree
-from solvency.errors import ProofRefused
+from solvency.errors import ProofRefused, ProvenAlready
 from solvency.figures import ClosedFigures, Figures, Receivables
 from solvency.models import ProofReport, ProofTree
 from solvency.tree import Amounts, Tree
 
+_ONE_AFTER_THE_OTHER = frozenset({"solvency_proofreport_day_key", "one_proof_follows"})
 _INSERT_LEAVES = """
 INSERT INTO solvency_proofleaf
     (report_id, tenant_id, index, available, settled, locked, overdrawn, sequence)
@@ -51,12 +53,13 @@ class Owned(NamedTuple):
 def take(day: date, accounts: Sequence[ClosedFigures], *, now: datetime) -> ProofReport:
     """Prove that what live tenants own lies in these accounts, which are all that hold live money.
 
-    Raises ProofRefused, with nothing written: for a difference, and for a day that does not follow
-    the last one that was proven. 100,000 tenants take some seconds.
+    Raises ProofRefused, with nothing written, for a difference; and ProvenAlready for a day that
+    does not follow the last one that was proven, also if that was proven meanwhile. 100,000 tenants
+    take some seconds.
     """
     before = ProofReport.objects.order_by("-day").first()
     if before is not None and before.day >= day:
-        raise ProofRefused(f"{before.day:%B %-d, %Y} was proven already: a proof goes forward.")
+        raise ProvenAlready(f"{before.day:%B %-d, %Y} was proven already: a proof goes forward.")
     owned = _owned()
     figures = _figures(accounts, owned)
     if figures.difference or figures.at_the_bank != figures.in_the_books:
@@ -118,7 +121,7 @@ def _written(
         taken_at=now,
     )
     key_id, signature = signing.sign(content)
-    return ProofReport.objects.create(
+    report = ProofReport(
         day=day,
         follows=before,
         content=content,
@@ -127,6 +130,13 @@ def _written(
         signature=signature,
         taken_at=now,
     )
+    try:
+        report.save(force_insert=True)
+    except IntegrityError as error:
+        if violated(error) not in _ONE_AFTER_THE_OTHER:
+            raise
+        raise ProvenAlready("Somebody else took a proof meanwhile.") from error
+    return report
 
 
 def _keep_tree(report: ProofReport, secret: bytes, grown: Tree) -> None:
