@@ -110,6 +110,11 @@ def lock(rail: str) -> SettlementAccount | None:
     return current(rail)
 
 
+def number_of(account: SettlementAccount) -> str:
+    """The whole number at the bank. Raises common.crypto.Undecryptable."""
+    return crypto.decrypt(account.number_token, context=account.encryption_context)
+
+
 def has_any(rail: str) -> bool:
     """Whether statements of this rail are read."""
     return SettlementAccount.objects.filter(rail_id=rail, status=AccountStatus.CURRENT).exists()

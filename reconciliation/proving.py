@@ -15,6 +15,7 @@ from django.db.models import Sum
 from psycopg.errors import SerializationFailure
 
 from common.engine import sql
+from networks.ach import rails
 from reconciliation import accounts, expecting, unproven
 from reconciliation.models import ClosedDay, ExpectedLine, SettlementAccount
 from solvency import reports, taking
@@ -76,8 +77,22 @@ def _prove(day: date, now: datetime) -> ProofReport:
 
 
 def _proven(day: date, now: datetime) -> ProofReport:
-    figures = [_figures(account, day, now) for account in accounts.in_force()]
-    return taking.take(day, figures, now=now)
+    every = accounts.in_force()
+    _require_apart(every)
+    return taking.take(day, [_figures(account, day, now) for account in every], now=now)
+
+
+def _require_apart(every: list[SettlementAccount]) -> None:
+    """Raises ProofRefused if two rails have one account: its money would count twice."""
+    rail_of: dict[tuple[str, str], str] = {}
+    for account in every:
+        place = rails.current(account.rail_id).parsed.odfi_routing, accounts.number_of(account)
+        first = rail_of.setdefault(place, account.rail_id)
+        if first != account.rail_id:
+            raise ProofRefused(
+                f"The rails {first} and {account.rail_id} have the same account ··{account.last4},"
+                " whose money would count twice: give each an account of its own."
+            )
 
 
 def _figures(account: SettlementAccount, day: date, now: datetime) -> ClosedFigures:

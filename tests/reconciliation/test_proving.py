@@ -13,7 +13,7 @@ from balance.services import book as book_lines
 from reconciliation import closing, expecting, proving
 from solvency import reports
 from solvency.models import ProofReport
-from tests.networks.ach.inbound.builders import RAIL
+from tests.networks.ach.inbound.builders import RAIL, make_rail
 from tests.reconciliation.books import match_all
 from tests.reconciliation.statements import (
     MONDAY,
@@ -21,6 +21,7 @@ from tests.reconciliation.statements import (
     OPENING,
     TUESDAY,
     bai2_of,
+    in_force,
     take,
 )
 from tests.solvency.builders import adjust, live, settle
@@ -81,6 +82,21 @@ def test_what_settled_before_the_first_day_lay_in_what_was_agreed_on(account):
     (bank,) = said(prove())["bank"]
 
     assert (bank["closing"], bank["ownFunds"]) == (OPENING, OPENING - 2_500)
+
+
+def test_an_account_of_two_rails_is_not_counted_twice(account):
+    other = make_rail("other").pk
+    in_force(rail=other)
+    for rail in (RAIL, other):
+        take(bai2_of(MONDAY), rail=rail)
+        closing.close(rail, now=NOW)
+
+    with capture_logs() as logs:
+        assert prove() is None
+
+    (event,) = [each for each in logs if each["event"] == "day_not_proven"]
+    assert "firstbank and other have the same account" in event["why"]
+    assert not ProofReport.objects.exists()
 
 
 def test_a_difference_is_an_error_and_nothing_is_written(account):
