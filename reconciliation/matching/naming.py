@@ -84,8 +84,8 @@ ours AS MATERIALIZED (
 )"""
 
 LINES_OF_BANK = ",".join((_STATEMENTS, _FREE, _SAID, _FILES, _QUOTED, _OURS))
-# What the books expect and no statement shows yet; and the day of the open statement on which it
-# should stand.
+# What the books expect and no statement shows yet; the day of the open statement on which it should
+# stand; and what of that no free line of the bank names, so that it may be in a total.
 LINES_OF_BOOKS = """
 expected AS (
     SELECT line, amount, counts_on, batch, file, trace, reference
@@ -93,6 +93,13 @@ expected AS (
 ), due AS (
     SELECT expected.*, statement.day FROM expected
     JOIN statement ON counts_on > statement.after AND counts_on <= statement.day
+), unnamed AS (
+    SELECT * FROM due
+    WHERE NOT EXISTS (SELECT FROM said WHERE said.name = due.trace)
+        AND NOT EXISTS (SELECT FROM said WHERE said.name = due.reference)
+        AND NOT EXISTS (SELECT FROM quoted WHERE quoted.batch = due.batch)
+        AND NOT EXISTS (
+            SELECT FROM quoted WHERE quoted.batch IS NULL AND quoted.file = due.file)
 )"""
 
 _SILENT = f"WITH {LINES_OF_BANK} SELECT line FROM silent"  # noqa: S608  # our own text

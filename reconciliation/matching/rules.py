@@ -136,7 +136,7 @@ def _of_its_day(part: str) -> Way:
             "day::text",
             _IN_ORDER.format("line"),
         ),
-        books=_books("due WHERE batch IS NOT NULL", "day::text", part),
+        books=_books("unnamed WHERE batch IS NOT NULL", "day::text", part),
     )
 
 
@@ -165,7 +165,7 @@ def _returns_of_day(which: str) -> Way:
     return Way(
         rule=Rule.RETURNS,
         bank=_bank("silent WHERE kind = 'return'", f"day || {which}"),
-        books=_books("due WHERE batch IS NULL", f"day || {which}"),
+        books=_books("unnamed WHERE batch IS NULL", f"day || {which}"),
     )
 
 

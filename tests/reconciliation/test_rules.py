@@ -208,6 +208,25 @@ class TestTotalOfADate:
 
         assert run() == {}
 
+    def test_is_not_that_of_a_batch_that_the_bank_names(self, rail, batch, acme):
+        """Twice, so that a person decides about it."""
+        settled(acme, batch, 3_000)
+        settled(acme, batch_of(rail), 2_000, 1_000)
+        name = references.of_batch(batch)
+        (total, *_) = state(Posted(3_000), Posted(3_000, name), Posted(3_000, name))
+
+        assert run() == {Rule.BATCH: 1}
+        assert matched() == [("batch", [3_000], [1_000, 2_000])]
+        assert MatchedLine.objects.get().line_id == total
+
+    def test_is_not_that_of_a_transfer_that_the_bank_names(self, rail, batch, acme):
+        (entry,) = settled(acme, batch, 3_000)
+        settled(acme, batch_of(rail), 2_000, 1_000)
+        state(Posted(3_000), Posted(3_000, entry.trace_number))
+
+        assert run() == {Rule.BATCH: 1, Rule.END_TO_END: 1}
+        assert expected_of(entry).match.rule == Rule.END_TO_END
+
     def test_is_not_a_line_that_names_something_of_ours(self, rail, batch, acme):
         (entry,) = settled(acme, batch, 3_000)
         other = builders.make_entry(batch_of(rail), 9_001, instruction_id="ftx_other")
