@@ -225,7 +225,7 @@ class TestTotalOfADate:
         state(Posted(3_000), Posted(3_000, entry.trace_number))
 
         assert run() == {Rule.BATCH: 1, Rule.END_TO_END: 1}
-        assert expected_of(entry).match.rule == Rule.END_TO_END
+        assert expected_of(entry).match == Match.objects.get(rule=Rule.END_TO_END)
 
     def test_is_not_a_line_that_names_something_of_ours(self, rail, batch, acme):
         (entry,) = settled(acme, batch, 3_000)
