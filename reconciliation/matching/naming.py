@@ -85,7 +85,8 @@ ours AS MATERIALIZED (
 
 LINES_OF_BANK = ",".join((_STATEMENTS, _FREE, _SAID, _FILES, _QUOTED, _OURS))
 # What the books expect and no statement shows yet; the day of the open statement on which it should
-# stand; and what of that no free line of the bank names, so that it may be in a total.
+# stand; and what of that no free line of the bank names, so that it may be in a total that names
+# nothing. Days without such a total are left out first: most banks quote what they post.
 LINES_OF_BOOKS = """
 expected AS (
     SELECT line, amount, counts_on, batch, file, trace, reference
@@ -95,7 +96,8 @@ expected AS (
     JOIN statement ON counts_on > statement.after AND counts_on <= statement.day
 ), unnamed AS (
     SELECT * FROM due
-    WHERE NOT EXISTS (SELECT FROM said WHERE said.name = due.trace)
+    WHERE day IN (SELECT DISTINCT day FROM silent)
+        AND NOT EXISTS (SELECT FROM said WHERE said.name = due.trace)
         AND NOT EXISTS (SELECT FROM said WHERE said.name = due.reference)
         AND NOT EXISTS (SELECT FROM quoted WHERE quoted.batch = due.batch)
         AND NOT EXISTS (
