@@ -6,6 +6,7 @@ closed, on the first open one. So a posting does no more work than before (decis
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.db import connection, transaction
 from django.db.models import Min
 
 from balance.operator.accounts import PAIRS, OperatorAccount, Step, steps_on
+from common.engine import arrays
 from networks import calendar
 from networks.ach.models.events import EVENT_PREFIX
 from reconciliation import accounts
@@ -36,6 +38,7 @@ OWN_STEPS = (
 LOOKED_BACK = timedelta(hours=1)
 # The bank names a day of settlement, and the books learn of it on that day or soon after.
 _EARLY = timedelta(days=30)
+_LINES_TOGETHER = 20_000
 
 _SIGN = "CASE source.step {} END".format(
     " ".join(
@@ -45,15 +48,22 @@ _SIGN = "CASE source.step {} END".format(
 )
 # What a line of the operator is to a statement: cents above zero come to the account.
 CENTS = f"source.amount * {_SIGN}"
+# Lines that were not taken yet, in the order of their dates: whoever is stopped in between has
+# taken all of before.
+_NEW = """
+SELECT id FROM balance_operator_line AS source
+WHERE created_at >= coalesce(
+        (SELECT created_at FROM balance_operator_line WHERE id = (
+            SELECT max(line) FROM reconciliation_expectedline
+            WHERE rail_id = %(rail)s AND step <> ALL(%(own_steps)s)
+        )) - %(looked_back)s, %(first_moment)s)
+    AND rail = %(rail)s AND step = ANY(%(steps)s) AND day >= %(first_day)s
+    AND NOT EXISTS (SELECT FROM reconciliation_expectedline AS taken WHERE taken.line = source.id)
+ORDER BY created_at, id
+"""
 _SOURCE = f"""
     SELECT id, rail, step, source_id, day, {CENTS} AS cents
-    FROM balance_operator_line AS source
-    WHERE created_at >= coalesce(
-            (SELECT created_at FROM balance_operator_line WHERE id = (
-                SELECT max(line) FROM reconciliation_expectedline
-                WHERE rail_id = %(rail)s AND step <> ALL(%(own_steps)s)
-            )) - %(looked_back)s, %(first_moment)s)
-        AND rail = %(rail)s AND step = ANY(%(steps)s) AND day >= %(first_day)s
+    FROM balance_operator_line AS source WHERE id = ANY(%(lines)s::text::bigint[])
 """  # noqa: S608  # our own text
 _REFERENCE = "coalesce('ACH' || lpad(coalesce({0}.first_number, {0}.id)::text, 12, '0'), '')"
 # The entry of a transfer moves money one way. What goes the other way took it back: a return, which
@@ -112,25 +122,46 @@ ON CONFLICT DO NOTHING
 """  # noqa: S608
 
 
-@transaction.atomic
 def take(rail: str, *, now: datetime) -> int:
     """Take what was not taken yet; returns how many lines. To do it again does no harm.
 
-    A rail without an account expects nothing.
+    A rail without an account expects nothing. Of many lines some are taken at a time, each time in
+    a transaction of its own unless the caller has one.
     """
-    account = accounts.lock(rail)
-    if account is None:
+    if accounts.current(rail) is None:
         return 0
+    new = _new_lines(rail)
+    return sum(
+        _take(rail, new[first : first + _LINES_TOGETHER], now)
+        for first in range(0, len(new), _LINES_TOGETHER)
+    )
+
+
+def _new_lines(rail: str) -> Sequence[int]:
     first_day = first_day_of(rail)
     values: dict[str, Any] = {
         "rail": rail,
         "steps": STEPS,
         "own_steps": [str(step) for step in OWN_STEPS],
-        "dishonored": [str(way.dishonored) for way in DISHONORED.values()],
         "first_day": first_day,
         "first_moment": calendar.opening_of_business(first_day) - _EARLY,
-        "open_from": first_open_day(account),
         "looked_back": LOOKED_BACK,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_NEW, values)
+        return [line for (line,) in cursor.fetchall()]
+
+
+@transaction.atomic
+def _take(rail: str, lines: Sequence[int], now: datetime) -> int:
+    """Somebody else may have taken them meanwhile."""
+    account = accounts.lock(rail)
+    if account is None:
+        return 0
+    values: dict[str, Any] = {
+        "lines": arrays.plain(lines),
+        "dishonored": [str(way.dishonored) for way in DISHONORED.values()],
+        "open_from": first_open_day(account),
         "now": now,
     }
     with connection.cursor() as cursor:

@@ -27,8 +27,8 @@ from reconciliation.models.matching import MATCH_PREFIX
 
 log = structlog.get_logger(__name__)
 
-# Of a day with a million entries one statement takes longer than what others may.
-_PATIENCE = "SET LOCAL statement_timeout = '10min'"
+# One statement ties a million entries. On a busy machine it takes longer than others may.
+_PATIENCE = "SET LOCAL statement_timeout = '3min'"
 _FREE = f"WITH {LINES_OF_BANK} SELECT count(*) FROM free"  # noqa: S608  # our own text
 
 

@@ -57,6 +57,16 @@ class TestSettledTransfers:
 
         assert (taken(), taken()) == (1, 0)
 
+    def test_are_not_looked_at_again(self, rail, account, acme, django_assert_num_queries):
+        """Neither is the account locked then, which matching and closing wait for."""
+        settled(acme, batch_of(rail), 5_000)
+        taken()
+
+        with django_assert_num_queries(3) as asked:
+            taken()
+
+        assert not [each for each in asked.captured_queries if "FOR UPDATE" in each["sql"]]
+
     def test_that_settle_later_are_taken_later(self, rail, account, acme):
         batch = batch_of(rail)
         settled(acme, batch, 5_000)
