@@ -13,6 +13,8 @@ from django.template.response import TemplateResponse
 
 from common.errors import NotFound
 from dashboard.shell import pace, step_up
+from desk import doers
+from desk.doers import Doer
 from tenants import actors
 from tenants.actors import Actor
 
@@ -63,3 +65,8 @@ def desk_render(
 def actor_of(request: HttpRequest) -> Actor:
     """The signed-in member of staff."""
     return actors.staff(str(request.user.pk))
+
+
+def doer_of(request: HttpRequest) -> Doer:
+    """The signed-in member of staff, as the rows of networks call them."""
+    return doers.person(actor_of(request))

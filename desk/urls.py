@@ -15,7 +15,7 @@ from desk.proofs import views as proofs
 from desk.proposals import views as proposals
 from desk.queues import views as queues
 from desk.rails import views as rails
-from desk.reconciliation import views as reconciliation
+from desk.reconciliation import days, matching, suspense
 from desk.statements import views as statements
 from desk.tenants import viewing
 from desk.tenants import views as tenants
@@ -90,72 +90,82 @@ urlpatterns = [
         rails.end_originator,
         name="originator_end",
     ),
-    path("reconciliation/", reconciliation.overview, name="reconciliation"),
-    path("reconciliation/suspense/", reconciliation.suspense, name="suspense"),
+    path("reconciliation/", days.overview, name="reconciliation"),
+    path("reconciliation/suspense/", suspense.suspense, name="suspense"),
     path(
         "reconciliation/suspense/<str:booked_id>/",
-        reconciliation.suspense_line,
+        suspense.suspense_line,
         name="suspense_line",
     ),
     path(
         "reconciliation/suspense/<str:booked_id>/clear/",
-        reconciliation.clear,
+        suspense.clear,
         name="suspense_clear",
     ),
     path(
         "reconciliation/clearings/<str:clearing_id>/",
-        reconciliation.decide,
+        suspense.decide,
         name="suspense_decide",
     ),
     path(
         "reconciliation/matches/<str:match_id>/",
-        reconciliation.match,
+        matching.match,
         name="reconciliation_match",
     ),
     path(
-        "reconciliation/matches/<str:match_id>/take-apart/",
-        reconciliation.take_apart,
-        name="reconciliation_take_apart",
+        "reconciliation/matches/<str:match_id>/unmatch/",
+        matching.unmatch,
+        name="reconciliation_unmatch",
     ),
     path(
         "reconciliation/lines/<int:line_id>/match/",
-        reconciliation.match_line,
+        matching.match_line,
         name="reconciliation_match_line",
     ),
     path(
         "reconciliation/lines/<int:line_id>/book/",
-        reconciliation.book_line,
+        matching.book_line,
         name="reconciliation_book_line",
     ),
     path(
         "reconciliation/rails/<str:rail>/",
-        reconciliation.history,
+        days.history,
         name="reconciliation_history",
     ),
     path(
         "reconciliation/rails/<str:rail>/close/",
-        reconciliation.close,
+        days.close,
         name="reconciliation_close",
     ),
     path(
         "reconciliation/rails/<str:rail>/open/",
-        reconciliation.open_lines,
+        matching.open_lines,
         name="reconciliation_open",
     ),
     path(
         "reconciliation/rails/<str:rail>/books/<int:line>/",
-        reconciliation.explain,
+        days.explain,
         name="reconciliation_explain",
     ),
     path(
         "reconciliation/rails/<str:rail>/<str:day>/",
-        reconciliation.day,
+        days.day,
         name="reconciliation_day",
     ),
     path(
         "reconciliation/rails/<str:rail>/<str:day>/transit/",
-        reconciliation.transit,
+        days.transit,
         name="reconciliation_transit",
+    ),
+    path(
+        "reconciliation/rails/<str:rail>/<str:day>/ahead/",
+        days.ahead,
+        name="reconciliation_ahead",
+    ),
+    path(
+        "reconciliation/rails/<str:rail>/<str:day>/books/",
+        days.books,
+        name="reconciliation_books",
     ),
     path("statements/", statements.statements, name="statements"),
     path("statements/upload/", statements.upload, name="statement_upload"),

@@ -10,8 +10,7 @@ from django.http import HttpRequest
 
 from common.clock import utc_now
 from common.errors import StaffRefusal
-from desk.access import actor_of
-from desk.doers import person
+from desk.access import doer_of
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ def decide(
     """
     verdict = yes if request.POST.get("decision") == word else no
     try:
-        verdict.act(**subject, doer=person(actor_of(request)), now=utc_now())
+        verdict.act(**subject, doer=doer_of(request), now=utc_now())
     except StaffRefusal as refusal:
         messages.error(request, f"{refusal.detail} {refusal.advice}".strip())
         return False

@@ -1,4 +1,4 @@
-"""Matches that a person makes or takes apart, with a reason. The caller writes the audit log."""
+"""Matches that a person makes or takes back, with a reason. The caller writes the audit log."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def match(
     )
 
 
-def take_apart(match_id: str, *, reason: str, by: str, now: datetime) -> Match:
+def unmatch(match_id: str, *, reason: str, by: str, now: datetime) -> Match:
     """Set the lines of a match free, as long as its day is open. From then on a person decides
     about its lines of the bank. Raises MatchRefused."""
     return untie(match_id, reason=checked(reason, MatchRefused), by=by, now=now)

@@ -75,7 +75,7 @@ def close(rail: str, *, now: datetime, by: str = "") -> ClosedDay:
     account = accounts.lock(rail)
     if account is None:
         raise CloseRefused([f"The rail {rail} has no settlement account: put one in force."])
-    statement = _next_statement(account)
+    statement = next_statement(account)
     if statement is None:
         raise CloseRefused([_missing(account)])
     expecting.take(rail, now=now)
@@ -120,7 +120,7 @@ def _outcome(rail: str, closed: list[ClosedDay], refusal: CloseRefused, now: dat
     account = accounts.current(rail)
     if account is None:
         raise refusal
-    statement = _next_statement(account)
+    statement = next_statement(account)
     late = due.late_days(account, now=now)
     day = statement.last_day if statement else next(iter(late), None)
     reasons = refusal.reasons if day else ()
@@ -129,7 +129,8 @@ def _outcome(rail: str, closed: list[ClosedDay], refusal: CloseRefused, now: dat
     )
 
 
-def _next_statement(account: SettlementAccount) -> BankStatement | None:
+def next_statement(account: SettlementAccount) -> BankStatement | None:
+    """Of the day that closes next; None while it is not here."""
     return account.statements.filter(closed_day=None).order_by("last_day").first()
 
 

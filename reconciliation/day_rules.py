@@ -122,7 +122,7 @@ WHERE {_RECENT} AND line.amount <> 0
 """  # noqa: S608
 # Each of these columns may be newer than the day only if somebody went around the triggers.
 _TOUCHED = """
-SELECT '', match.id, 'is of a closed day, and was made or taken apart after that'
+SELECT '', match.id, 'is of a closed day, and was made or voided after that'
 FROM reconciliation_match AS match
 JOIN reconciliation_closedday AS closed ON closed.rail_id = match.rail_id
     AND closed.day >= match.day AND greatest(match.made_at, match.voided_at) > closed.closed_at

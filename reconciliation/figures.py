@@ -81,10 +81,12 @@ class Figures:
 
 
 class Base(NamedTuple):
-    """From where an account's books are counted: cents at the end of a day."""
+    """From where an account's books are counted: cents at the end of a day that closed, or before
+    the first one."""
 
     day: date
     cents: int
+    is_closed: bool
 
 
 # What the books count up to the day and no statement up to then shows.
@@ -197,12 +199,14 @@ def overdue_lines(account: SettlementAccount, day: date, *, most: int) -> list[O
     ]
 
 
-def base_of(account: SettlementAccount) -> Base:
-    """The end of the account's last closed day, or what lay there when its first day began."""
-    last = ClosedDay.objects.filter(statement__account=account).order_by("-day").first()
+def base_of(account: SettlementAccount, *, before: date | None = None) -> Base:
+    """The end of the account's last closed day, or of the last one `before` a day; or what lay
+    there when its first day began."""
+    closed = ClosedDay.objects.filter(statement__account=account)
+    last = (closed.filter(day__lt=before) if before else closed).order_by("-day").first()
     if last is None:
-        return Base(account.opened_on - calendar.ONE_DAY, account.opening)
-    return Base(last.day, last.ledger)
+        return Base(account.opened_on - calendar.ONE_DAY, account.opening, is_closed=False)
+    return Base(last.day, last.ledger, is_closed=True)
 
 
 def age(counts_on: date, day: date) -> int:

@@ -16,7 +16,7 @@ from networks.bank_statements.items import Heading, Line
 from networks.bank_statements.reading import read
 from reconciliation import accounts, judging, taking
 from reconciliation.models import BankStatement
-from reconciliation.surveying import Sums
+from reconciliation.surveying import Tally
 
 _COMPARED = 20  # statements of which the usual check decrypts and reads the files
 _LINES_COMPARED = 20_000  # of them together, by the usual check
@@ -161,13 +161,13 @@ class _Said:
 
     def __init__(self, row: BankStatement) -> None:
         self._row = row
-        self._sums: Sums | None = None
+        self._sums: Tally | None = None
 
     def lines(self) -> Iterator[tuple[object, ...]]:
         """Its lines as `_COLUMNS` keep them. Raises common.crypto.Undecryptable."""
         for event in read(storing.Reader(self._row.file)):
             if isinstance(event, Heading) and event.number == self._row.number:
-                self._sums = Sums(event)
+                self._sums = Tally(event)
             elif isinstance(event, Line) and self._sums and event.statement == self._row.number:
                 self._sums.add(event)
                 yield _columns(event)

@@ -15,7 +15,7 @@ from reconciliation import expecting
 
 _RECENT = "(%(full)s OR match.made_at > %(since)s)"
 _SUMS = f"""
-SELECT '', match.id, CASE WHEN voided_at IS NOT NULL THEN 'was taken apart, and has lines'
+SELECT '', match.id, CASE WHEN voided_at IS NOT NULL THEN 'is voided, and has lines'
     ELSE 'says ' || match.amount || ' cents over ' || statement_lines || ' and ' || expected_lines
         || ' lines, and has ' || of_bank.cents || ' over ' || of_bank.lines || ' of the bank and '
         || of_books.cents || ' over ' || of_books.lines || ' of the books' END

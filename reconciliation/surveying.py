@@ -14,7 +14,7 @@ FAULTS_KEPT = 200
 
 
 @dataclass
-class Sums:
+class Tally:
     """What the lines of one statement come to so far, in cents; both sums are positive."""
 
     heading: Heading
@@ -41,7 +41,7 @@ class Survey:
     one of each code, as `InFile.faults` keeps them. A file that is `set_aside` is not used at
     all."""
 
-    statements: dict[int, Sums] = field(default_factory=dict)
+    statements: dict[int, Tally] = field(default_factory=dict)
     faults: list[dict[str, Any]] = field(default_factory=list)
     set_aside: bool = False
     _codes: set[str] = field(default_factory=set)
@@ -59,7 +59,7 @@ def survey(events: Iterable[Event]) -> Survey:
     found = Survey()
     for event in events:
         if isinstance(event, Heading):
-            found.statements[event.number] = Sums(event)
+            found.statements[event.number] = Tally(event)
         elif isinstance(event, Line):
             found.statements[event.statement].add(event)
         else:

@@ -28,7 +28,7 @@ from networks.bank_statements.reading import read
 from reconciliation import accounts, anew, judging, surveying
 from reconciliation.judging import Said, Standing
 from reconciliation.models import BankStatement, SettlementAccount, StatementLine
-from reconciliation.surveying import Sums, Survey
+from reconciliation.surveying import Survey, Tally
 
 log = structlog.get_logger(__name__)
 
@@ -73,7 +73,7 @@ def _take(file: InFile, found: Survey, now: datetime) -> Sequence[BankStatement]
     return rows
 
 
-def _final(found: Survey) -> list[Sums]:
+def _final(found: Survey) -> list[Tally]:
     """The statements that close a day, the earliest first. The others are noted once."""
     every = [sums for _, sums in sorted(found.statements.items())]
     final = [sums for sums in every if sums.heading.purpose is Purpose.STATEMENT]
@@ -106,7 +106,7 @@ class _Chain:
     def __post_init__(self) -> None:
         self._last: dict[str, BankStatement | None] = {}
 
-    def next(self, file: InFile, sums: Sums, found: Survey, now: datetime) -> BankStatement | None:
+    def next(self, file: InFile, sums: Tally, found: Survey, now: datetime) -> BankStatement | None:
         """The unsaved row of a statement that comes next in its account, or None: then it is noted
         in `found` why not."""
         heading = sums.heading
@@ -145,7 +145,7 @@ def known(row: BankStatement) -> Said:
     return Said(row.first_day, row.last_day, row.opening, row.closing, row.lines_digest)
 
 
-def said_by(sums: Sums) -> Said:
+def said_by(sums: Tally) -> Said:
     """What a final statement says. It has both balances, or it would have a fault."""
     heading = sums.heading
     if heading.opening is None or heading.closing is None:
@@ -158,7 +158,7 @@ def _row(
     file: InFile,
     account: SettlementAccount,
     last: BankStatement | None,
-    sums: Sums,
+    sums: Tally,
     now: datetime,
 ) -> BankStatement:
     return BankStatement(

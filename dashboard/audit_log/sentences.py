@@ -286,7 +286,7 @@ _AMONG_STAFF = {
     "statement_line.booked": "Booked {amount} of a bank statement to suspense",
     "statement_line.matched": "Matched {amount} of a bank statement by hand",
     "statement_line.revealed": "Read what the bank says in line {position} of a statement",
-    "statement_line.taken_apart": "Took a match of {amount} apart",
+    "statement_line.unmatched": "Unmatched {amount} of a bank statement",
     "suspense.left_open": "Told who matches lines that {amount} are in suspense of the rail {rail}",
     "transit.explained": "Wrote why line {line} of the books is long in transit",
     "user.changed": "Changed {email}",  # by earlier releases

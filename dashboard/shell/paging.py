@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db.models import CharField, Q, QuerySet
+from django.db.models import CharField, Model, Q, QuerySet
 from django.http import Http404
 
 from common.engine.compiled_rows import Rows
 
+Row = TypeVar("Row", bound=Model)
+
 SIZE = 25
+_DIGITS_MAX = 18  # of a number of 64 bits
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,21 @@ def page(
     found = newest() if newest and not before else list(rows[: size + 1])
     older = _value(found[size - 1], "id") if len(found) > size else ""
     return Page(rows=found[:size], older=older, is_newest=not before)
+
+
+def behind(
+    queryset: QuerySet[Row], after: str, *, key: str, size: int = SIZE
+) -> tuple[list[Row], int | None]:
+    """The rows behind the one whose `key`, a number, is `after` (the first ones when empty), and
+    behind which one the next page begins; None on the last. Raises Http404 for what is no number.
+    """
+    rows = queryset.order_by(key)
+    if after:
+        if not after.isascii() or not after.isdecimal() or len(after) > _DIGITS_MAX:
+            raise Http404
+        rows = rows.filter(**{f"{key}__gt": int(after)})
+    found = list(rows[: size + 1])
+    return found[:size], getattr(found[size - 1], key) if len(found) > size else None
 
 
 def newest_of(rows: Callable[..., QuerySet[Any]]) -> Rows[Any]:

@@ -10,8 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from common.clock import utc_now
 from common.errors import StaffRefusal
 from desk import verdicts
-from desk.access import actor_of, desk_page, desk_render
-from desk.doers import person
+from desk.access import desk_page, desk_render, doer_of
 from desk.entries import page, reversals
 from desk.entries.reversals import ReversalForm
 from desk.files import acts
@@ -57,7 +56,7 @@ def take_out(request: HttpRequest, instruction_id: str) -> HttpResponse:
             acts.take_out(
                 instruction_id=instruction_id,
                 reason=form.cleaned_data["reason"],
-                doer=person(actor_of(request)),
+                doer=doer_of(request),
                 now=utc_now(),
             )
         except StaffRefusal as refusal:
@@ -81,7 +80,7 @@ def reverse_entry(request: HttpRequest, instruction_id: str) -> HttpResponse:
                 why=form.cleaned_data["why"],
                 hours=form.cleaned_data["hours"],
                 note=form.cleaned_data["reason"],
-                doer=person(actor_of(request)),
+                doer=doer_of(request),
                 now=utc_now(),
             )
         except StaffRefusal as refusal:
@@ -98,7 +97,7 @@ def reverse_entry(request: HttpRequest, instruction_id: str) -> HttpResponse:
 def decide_reversal(request: HttpRequest, reversal_id: str) -> HttpResponse:
     """Approve what somebody else proposed, or reject it."""
     row = reversals.found_reversal(reversal_id)
-    doer = person(actor_of(request))
+    doer = doer_of(request)
     if request.method == "POST":
         verdicts.decide(request, yes=_APPROVAL, no=_REJECTION, reversal=row)
         return redirect("desk:entry", row.entry.instruction_id)

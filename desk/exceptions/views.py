@@ -11,8 +11,7 @@ from common import crypto
 from common.clock import utc_now
 from common.errors import NotFound, StaffRefusal
 from desk import doers
-from desk.access import actor_of, desk_page, desk_render
-from desk.doers import Doer, person
+from desk.access import desk_page, desk_render, doer_of
 from desk.entries import page as entries
 from desk.exceptions import acts, codes, lines
 from desk.exceptions.acts import Action
@@ -136,7 +135,7 @@ def withdraw_reply(request: HttpRequest, reply_id: str) -> HttpResponse:
             acts.withdraw_reply(
                 reply=reply,
                 reason=form.cleaned_data["reason"],
-                doer=_doer(request),
+                doer=doer_of(request),
                 now=utc_now(),
             )
         except StaffRefusal as refusal:
@@ -163,7 +162,7 @@ def release_debits(request: HttpRequest, name: str, originator_id: str) -> HttpR
             acts.release_debits(
                 originator=row,
                 reason=form.cleaned_data["reason"],
-                doer=_doer(request),
+                doer=doer_of(request),
                 now=utc_now(),
             )
         except StaffRefusal as refusal:
@@ -190,7 +189,7 @@ def _decide(
                 what,
                 row=row,
                 values=form.cleaned_data,
-                doer=_doer(request),
+                doer=doer_of(request),
                 now=utc_now(),
             )
         except StaffRefusal as refusal:
@@ -254,10 +253,6 @@ def _change(correction: Correction | None) -> list[tuple[str, str, str]]:
 
 def _last4(number: str) -> str:
     return f"··{number.strip()[-4:]}" if number.strip() else ""
-
-
-def _doer(request: HttpRequest) -> Doer:
-    return person(actor_of(request))
 
 
 def _message_id(correction: Correction | None) -> int | None:

@@ -20,15 +20,14 @@ from common.clock import utc_now
 from common.errors import StaffRefusal
 from dashboard.shell import pace, paging
 from desk import doers, verdicts
-from desk.access import View, actor_of, desk_page, desk_render
-from desk.doers import Doer, person
+from desk.access import View, desk_page, desk_render, doer_of
 from desk.files import acts, answers, comparison, lines
 from desk.files.forms import SpokenForm, TotalForm
 from desk.forms import ReasonForm
 from desk.proposals import lines as proposals
 from desk.rails import stuck
 from desk.verdicts import Verdict
-from networks.ach.models import AchBatch, AchEntry, OutFile
+from networks.ach.models import AchEntry, OutFile
 from networks.ach.states import FileStatus
 
 SEE = "ach.view_outfile"
@@ -85,7 +84,7 @@ def files(request: HttpRequest) -> HttpResponse:
 def file(request: HttpRequest, file_id: str) -> HttpResponse:
     """One file: its batches, its history, and what the bank said of it."""
     row, now = acts.found_file(file_id), utc_now()
-    me = _doer(request).name
+    me = doer_of(request).name
     return desk_render(
         request,
         "desk/files/page.html",
@@ -113,7 +112,9 @@ def batch(request: HttpRequest, file_id: str, number: int) -> HttpResponse:
     found = row.batches.select_related("originator").filter(batch_number=number).first()
     if found is None:
         raise Http404
-    entries, after = _entries(found, request.GET.get("after", ""))
+    entries, after = paging.behind(
+        AchEntry.objects.filter(batch=found), request.GET.get("after", ""), key="pk", size=SHOWN
+    )
     return desk_render(
         request,
         "desk/files/batch.html",
@@ -137,7 +138,7 @@ def release(request: HttpRequest, file_id: str) -> HttpResponse:
     row, now = acts.found_file(file_id), utc_now()
     is_second = row.first_released_at is not None
     form = TotalForm(_typed(request)) if is_second else None
-    is_mine = _doer(request).name in (row.built_by, row.first_released_by)
+    is_mine = doer_of(request).name in (row.built_by, row.first_released_by)
     if is_second and request.method == "POST" and not is_mine and not _typed(request):
         messages.warning(request, "Somebody made the first release just now. Yours is the second.")
     elif request.method == "POST" and (form is None or form.is_valid()):
@@ -190,7 +191,7 @@ def _take_step(request: HttpRequest, file_id: str, what: str) -> HttpResponse:
             acts.STEPS[what](
                 file=row,
                 reason=form.cleaned_data["reason"],
-                doer=_doer(request),
+                doer=doer_of(request),
                 now=utc_now(),
             )
         except StaffRefusal as refusal:
@@ -222,7 +223,7 @@ def answer(request: HttpRequest, file_id: str) -> HttpResponse:
                 file=row,
                 said=form.said,
                 reason=form.cleaned_data["reason"],
-                doer=_doer(request),
+                doer=doer_of(request),
                 now=utc_now(),
             )
         except StaffRefusal as refusal:
@@ -244,7 +245,7 @@ def answer(request: HttpRequest, file_id: str) -> HttpResponse:
 @desk_page(SEE, RELEASE, is_fresh=True)
 def decide_answer(request: HttpRequest, answer_id: str) -> HttpResponse:
     """Confirm what somebody else wrote down, or reject it."""
-    row, doer = answers.found_answer(answer_id), _doer(request)
+    row, doer = answers.found_answer(answer_id), doer_of(request)
     if request.method == "POST":
         verdicts.decide(request, yes=_CONFIRMATION, no=_REJECTION, word="confirm", answer=row)
         return redirect("desk:file", row.file_id)
@@ -268,7 +269,7 @@ def download(request: HttpRequest, file_id: str) -> HttpResponseBase:
         raise Http404
     if not request.user.has_perm(HOLD) and not request.user.has_perm(RELEASE):
         raise PermissionDenied
-    pieces = acts.download(file=row, doer=_doer(request), now=utc_now())
+    pieces = acts.download(file=row, doer=doer_of(request), now=utc_now())
     response = StreamingHttpResponse(pieces, content_type="text/plain; charset=us-ascii")
     response["Content-Disposition"] = f'attachment; filename="{row.remote_name}.masked.txt"'
     response["Cache-Control"] = "no-store"
@@ -279,26 +280,12 @@ def _released(request: HttpRequest, row: OutFile, form: TotalForm | None) -> str
     """Why it was not released, or None."""
     try:
         if form is None:
-            acts.release_first(file=row, doer=_doer(request), now=utc_now())
+            acts.release_first(file=row, doer=doer_of(request), now=utc_now())
         else:
             total = form.cleaned_data["total"]
-            acts.release(file=row, total=total, doer=_doer(request), now=utc_now())
+            acts.release(file=row, total=total, doer=doer_of(request), now=utc_now())
     except StaffRefusal as refusal:
         return f"{refusal.detail} {refusal.advice}"
     words = "Released. A worker sends it now." if form else "A second person releases it now."
     messages.success(request, words)
     return None
-
-
-def _entries(batch: AchBatch, after: str) -> tuple[list[AchEntry], int | None]:
-    rows = AchEntry.objects.filter(batch=batch).order_by("pk")
-    if after:
-        if not after.isascii() or not after.isdecimal() or len(after) > 18:
-            raise Http404
-        rows = rows.filter(pk__gt=int(after))
-    found = list(rows[: SHOWN + 1])
-    return found[:SHOWN], found[SHOWN - 1].pk if len(found) > SHOWN else None
-
-
-def _doer(request: HttpRequest) -> Doer:
-    return person(actor_of(request))

@@ -11,8 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from common.clock import utc_now
 from common.errors import StaffRefusal
 from dashboard.shell import paging
-from desk.access import actor_of, desk_page, desk_render
-from desk.doers import person
+from desk.access import desk_page, desk_render, doer_of
 from desk.items import assigning, notes, panel, people, subjects
 from desk.items.assigning import NOBODY
 from desk.items.forms import AssignForm, NoteForm
@@ -47,7 +46,7 @@ def write_note(request: HttpRequest, kind: str, subject_id: str) -> HttpResponse
     found = _found(request, kind, subject_id)
     form = NoteForm(request.POST or None, subject=found.subject)
     if form.is_valid():
-        text, doer = form.cleaned_data["text"], person(actor_of(request))
+        text, doer = form.cleaned_data["text"], doer_of(request)
         note = notes.write(found, id=form.what, text=text, doer=doer, now=utc_now())
         if note.text == text:
             messages.success(request, "The note is stored.")
@@ -61,7 +60,7 @@ def write_note(request: HttpRequest, kind: str, subject_id: str) -> HttpResponse
 @desk_page(notes.READS, people.WORKS)
 def assign(request: HttpRequest, kind: str, subject_id: str) -> HttpResponse:
     """Take an item, give it to somebody, or release it."""
-    found, doer = _found(request, kind, subject_id), person(actor_of(request))
+    found, doer = _found(request, kind, subject_id), doer_of(request)
     form = AssignForm(request.POST, me=doer.name)
     if not form.is_valid():
         messages.error(request, "Choose somebody who works on items, then try again.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
+from balance.operator.accounts import OperatorAccount
 from balance.operator.totals import OperatorTotal
 from common.clock import utc_now
 from dashboard.shell import paging
@@ -50,7 +51,10 @@ def proof(request: HttpRequest, day: str) -> HttpResponse:
         said=said,
         figures=figures,
         accounts=[(account, -account.own_funds) for account in figures.accounts],
-        others=[(_name(total), total.credit - total.debit) for total in figures.others],
+        others=[
+            (_name(total), total.credit - total.debit, total.account == OperatorAccount.SUSPENSE)
+            for total in figures.others
+        ],
     )
 
 

@@ -10,8 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from common import crypto
 from desk import doers, verdicts
-from desk.access import actor_of, desk_page, desk_render
-from desk.doers import person
+from desk.access import desk_page, desk_render, doer_of
 from desk.proposals import deciding, lines
 from desk.proposals.forms import RejectionForm
 from desk.proposals.lines import ProposalLine
@@ -28,7 +27,7 @@ _TURNED_DOWN = "Rejected: this upload is never taken."
 @desk_page(DECIDE, is_fresh=True)
 def decide(request: HttpRequest, proposal_id: str) -> HttpResponse:
     """Approve what somebody else proposed, or reject it."""
-    row, doer = deciding.found(proposal_id), person(actor_of(request))
+    row, doer = deciding.found(proposal_id), doer_of(request)
     (line,) = lines.lines_of([row])
     form = RejectionForm(request.POST if _rejects(request) else None) if line.is_upload else None
     if request.method == "POST" and (not form or not form.is_bound or form.is_valid()):

@@ -12,8 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from common.clock import utc_now
 from common.errors import NotFound, StaffRefusal
 from desk import verdicts
-from desk.access import actor_of, desk_page, desk_render
-from desk.doers import Doer, person
+from desk.access import desk_page, desk_render, doer_of
 from desk.forms import ReasonForm
 from desk.rails import acts, lines, routes
 from desk.rails.forms import OriginatorForm, StopForm, TermsForm
@@ -79,7 +78,7 @@ def change(request: HttpRequest, name: str) -> HttpResponse:
                 terms=form.terms,
                 offset_account=form.cleaned_data["offset_account"] or None,
                 reason=form.cleaned_data["reason"],
-                doer=_doer(request),
+                doer=doer_of(request),
                 now=utc_now(),
             )
         except StaffRefusal as refusal:
@@ -117,7 +116,7 @@ def _version_page(request: HttpRequest, row: RailVersion, *, decides: bool) -> H
         title=f"Rail {row.rail_id}, version {row.number}",
         name=row.rail_id,
         line=lines.version_line(row),
-        is_own=row.proposed_by == _doer(request).name,
+        is_own=row.proposed_by == doer_of(request).name,
         decides=decides,
     )
 
@@ -131,7 +130,7 @@ def stop(request: HttpRequest, name: str) -> HttpResponse:
     if form.is_valid():
         part, reason = RailPart(form.cleaned_data["part"]), form.cleaned_data["reason"]
         try:
-            acts.engage(rail=row.pk, part=part, reason=reason, doer=_doer(request), now=utc_now())
+            acts.engage(rail=row.pk, part=part, reason=reason, doer=doer_of(request), now=utc_now())
         except StaffRefusal as refusal:
             form.add_error(None, refusal.detail)
         else:
@@ -150,7 +149,7 @@ def go_on(request: HttpRequest, name: str, switch_id: str) -> HttpResponse:
     if form.is_valid():
         reason = form.cleaned_data["reason"]
         try:
-            acts.release(switch=switch, reason=reason, doer=_doer(request), now=utc_now())
+            acts.release(switch=switch, reason=reason, doer=doer_of(request), now=utc_now())
         except StaffRefusal as refusal:
             form.add_error(None, refusal.detail)
         else:
@@ -168,7 +167,7 @@ def test(request: HttpRequest, name: str) -> HttpResponse:
     """Sign in at the bank now, and say what came of it."""
     row = acts.found_rail(name)
     try:
-        found = acts.test(rail=row.pk, doer=_doer(request), now=utc_now())
+        found = acts.test(rail=row.pk, doer=doer_of(request), now=utc_now())
     except NoTerms:
         messages.error(request, "The rail has no terms yet.")
         return redirect("desk:rail", name)
@@ -181,7 +180,7 @@ def test(request: HttpRequest, name: str) -> HttpResponse:
 def look_again(request: HttpRequest, name: str) -> HttpResponse:
     """Look into the bank's folders at once, after what was in the way was mended."""
     row = acts.found_rail(name)
-    if acts.look_again(rail=row.pk, doer=_doer(request), now=utc_now()):
+    if acts.look_again(rail=row.pk, doer=doer_of(request), now=utc_now()):
         messages.success(request, "A worker looks within a minute.")
     return redirect("desk:rail", name)
 
@@ -221,7 +220,7 @@ def end_originator(request: HttpRequest, name: str, originator_id: str) -> HttpR
         return redirect("desk:originator", name, originator_id)
     try:
         reason = form.cleaned_data["reason"]
-        is_done = acts.end(originator=row, reason=reason, doer=_doer(request), now=utc_now())
+        is_done = acts.end(originator=row, reason=reason, doer=doer_of(request), now=utc_now())
     except StaffRefusal as refusal:
         messages.error(request, refusal.detail)
     else:
@@ -237,7 +236,7 @@ def _assigned(request: HttpRequest, form: OriginatorForm, rail: AchRail, tenant_
             tenant_id=tenant_id,
             company=form.company,
             reason=form.cleaned_data["reason"],
-            doer=_doer(request),
+            doer=doer_of(request),
             now=utc_now(),
         )
     except StaffRefusal as refusal:
@@ -265,7 +264,3 @@ def _found(model: type[Row], rail: str, pk: str) -> Row:
     if found is None:
         raise NotFound("There is no such row.")
     return found
-
-
-def _doer(request: HttpRequest) -> Doer:
-    return person(actor_of(request))

@@ -7,6 +7,7 @@ from datetime import date, datetime
 
 from django.db import transaction
 
+from common.engine.wakeups import enqueue_on_commit
 from desk import doers
 from desk.doers import Doer
 from reconciliation import booking, by_hand, clearing, closing, notes
@@ -53,11 +54,11 @@ def match(
 
 
 @transaction.atomic
-def take_apart(*, match: Match, reason: str, doer: Doer, now: datetime) -> Match:
+def unmatch(*, match: Match, reason: str, doer: Doer, now: datetime) -> Match:
     """Set the lines of a match free again. Raises MatchRefused."""
-    apart = by_hand.take_apart(match.pk, reason=reason, by=doer.name, now=now)
-    _record_match("taken_apart", apart, doer, now, apart.voided_why)
-    return apart
+    unmatched = by_hand.unmatch(match.pk, reason=reason, by=doer.name, now=now)
+    _record_match("unmatched", unmatched, doer, now, unmatched.voided_why)
+    return unmatched
 
 
 @transaction.atomic
@@ -149,6 +150,7 @@ def close_day(*, rail: str, doer: Doer, now: datetime) -> ClosedDay:
         ledger=day.ledger,
         bank=day.bank,
     )
+    enqueue_on_commit("reconciliation.close_days")  # the days after it, and their proof
     return day
 
 

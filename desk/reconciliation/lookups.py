@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from common.errors import NotFound
 from reconciliation import accounts
-from reconciliation.models import BookedLine, Clearing, Match, SettlementAccount, StatementLine
+from reconciliation.models import (
+    BankStatement,
+    BookedLine,
+    Clearing,
+    Match,
+    SettlementAccount,
+    StatementLine,
+)
 
 
 def account(rail: str) -> SettlementAccount:
@@ -13,6 +22,11 @@ def account(rail: str) -> SettlementAccount:
     if account is None:
         raise NotFound("This rail has no settlement account.")
     return account
+
+
+def statement(rail: str, day: date) -> BankStatement | None:
+    """The statement of a day, if it is here."""
+    return BankStatement.objects.filter(account__rail=rail, last_day=day).first()
 
 
 def line(line_id: int) -> StatementLine:
@@ -34,7 +48,7 @@ def match(match_id: str) -> Match:
 
 def booked(booked_id: str) -> BookedLine:
     """Raises NotFound."""
-    rows = BookedLine.objects.select_related("line__statement__account")
+    rows = BookedLine.objects.select_related("line__statement__account", "line__matched__match")
     row = rows.filter(pk=booked_id).first() if "\0" not in booked_id else None
     if row is None:
         raise NotFound("There is no such booked line.")

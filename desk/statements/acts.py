@@ -18,6 +18,7 @@ from networks.ach.inbound import storing
 from networks.ach.inbound.storing import Stored
 from networks.ach.models.inbound import InFolder
 from networks.ach.models.proposals import ProposalKind
+from networks.bank_statements import raw
 from reconciliation import accounts
 from reconciliation.accounts import Opening
 from reconciliation.models import BankStatement, SettlementAccount, StatementLine
@@ -85,6 +86,11 @@ def upload_alone(
     stored = _store(rail, name, content, doer, now, by_command=True)
     _record_upload(stored, reason, doer, now, alone=True)
     return stored
+
+
+def record_of(line: StatementLine) -> str:
+    """The record of the bank's file behind a line. Raises common.crypto.Undecryptable."""
+    return raw.record(storing.Reader(line.statement.file), line.position)
 
 
 @transaction.atomic

@@ -13,7 +13,7 @@ from networks.bank_details import last4
 from networks.bank_statements.reading import read
 from reconciliation import accounts, surveying
 from reconciliation.models import SettlementAccount
-from reconciliation.surveying import Sums
+from reconciliation.surveying import Tally
 
 _SHOWN = 20  # statements of a file, and faults
 
@@ -61,7 +61,7 @@ def said_by(file_id: str) -> Upload:
     )
 
 
-def _told(sums: Sums, account: SettlementAccount | None) -> Told:
+def _told(sums: Tally, account: SettlementAccount | None) -> Told:
     heading = sums.heading
     number = heading.account.number
     return Told(

@@ -14,8 +14,7 @@ from common.clock import utc_now
 from common.errors import StaffRefusal
 from dashboard.shell import pace, paging
 from desk import doers, verdicts
-from desk.access import actor_of, desk_page, desk_render
-from desk.doers import Doer, person
+from desk.access import desk_page, desk_render, doer_of
 from desk.proposals import lines as proposals
 from desk.proposals.lines import ProposalLine
 from desk.statements import acts
@@ -26,7 +25,7 @@ from networks.ach.models import InFile
 from networks.ach.models.inbound import InFolder
 from networks.ach.models.proposals import ProposalKind
 from networks.ach.states import InFileStatus
-from reconciliation.models import BankStatement, SettlementAccount, StatementLine
+from reconciliation.models import BankStatement, SettlementAccount
 from reconciliation.states import AccountStatus
 
 SEE = "reconciliation.view_bankstatement"
@@ -73,7 +72,9 @@ def statements(request: HttpRequest) -> HttpResponse:
 def statement(request: HttpRequest, statement_id: str) -> HttpResponse:
     """One statement with its lines, fifty a page."""
     row = acts.found_statement(statement_id)
-    lines, after = _lines(row, request.GET.get("after", ""))
+    lines, after = paging.behind(
+        row.lines.all(), request.GET.get("after", ""), key="position", size=SHOWN
+    )
     return desk_render(
         request,
         "desk/statements/page.html",
@@ -88,15 +89,16 @@ def statement(request: HttpRequest, statement_id: str) -> HttpResponse:
 @require_POST
 @desk_page(SEE, REVEAL, is_fresh=True, limit=pace.FILES)
 def line(request: HttpRequest, statement_id: str, position: int) -> HttpResponse:
-    """What one line says of people. It stands in the audit log who read it."""
+    """What one line says of people, and its record in the file. The audit log says who read it."""
     row = acts.found_statement(statement_id)
     found = row.lines.filter(position=position).first() if position < 2**31 else None
     if found is None:
         raise Http404
     try:
-        said = acts.reveal(line=found, doer=_doer(request), now=utc_now())
+        said = acts.reveal(line=found, doer=doer_of(request), now=utc_now())
+        record = acts.record_of(found)
     except crypto.Undecryptable:
-        said = {"text": "It does not open: call a developer."}
+        said, record = {"text": "It does not open: call a developer."}, ""
     response = desk_render(
         request,
         "desk/statements/line.html",
@@ -104,6 +106,7 @@ def line(request: HttpRequest, statement_id: str, position: int) -> HttpResponse
         statement=row,
         line=found,
         said=said,
+        record=record,
     )
     response["Cache-Control"] = "no-store"
     return response
@@ -122,7 +125,7 @@ def upload(request: HttpRequest) -> HttpResponse:
                 name=file.name,
                 content=file.chunks(),
                 reason=form.cleaned_data["reason"],
-                doer=_doer(request),
+                doer=doer_of(request),
                 now=utc_now(),
             )
         except NotStorable as refusal:
@@ -147,7 +150,7 @@ def propose_account(request: HttpRequest) -> HttpResponse:
             acts.propose_account(
                 opening=form.opening,
                 reason=form.cleaned_data["reason"],
-                doer=_doer(request),
+                doer=doer_of(request),
                 now=utc_now(),
             )
         except StaffRefusal as refusal:
@@ -168,7 +171,7 @@ def propose_account(request: HttpRequest) -> HttpResponse:
 @desk_page(SEE, acts.APPROVES, is_fresh=True)
 def decide_account(request: HttpRequest, account_id: str) -> HttpResponse:
     """Put an account in force that somebody else proposed, or reject it."""
-    row, doer = acts.found_account(account_id), _doer(request)
+    row, doer = acts.found_account(account_id), doer_of(request)
     if request.method == "POST":
         verdicts.decide(request, yes=_APPROVAL, no=_REJECTION, account=row)
         return redirect("desk:statements")
@@ -205,17 +208,3 @@ def _waiting() -> list[InFile]:
     """Files that were set aside, the oldest first."""
     rows = InFile.objects.filter(folder=InFolder.STATEMENTS, status=InFileStatus.REVIEW)
     return list(rows.order_by("received_at", "pk")[:_WAITING_SHOWN])
-
-
-def _lines(row: BankStatement, after: str) -> tuple[list[StatementLine], int | None]:
-    rows = row.lines.order_by("position")
-    if after:
-        if not after.isascii() or not after.isdecimal() or len(after) > 9:
-            raise Http404
-        rows = rows.filter(position__gt=int(after))
-    found = list(rows[: SHOWN + 1])
-    return found[:SHOWN], found[SHOWN - 1].position if len(found) > SHOWN else None
-
-
-def _doer(request: HttpRequest) -> Doer:
-    return person(actor_of(request))

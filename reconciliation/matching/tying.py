@@ -1,4 +1,4 @@
-"""Ties lines of statements to expected lines of the same sum, and takes such a match apart."""
+"""Ties lines of statements to expected lines of the same sum, and unmatches them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef
 from reconciliation import accounts, expecting
 from reconciliation.errors import MatchRefused
 from reconciliation.models import ExpectedLine, Match, MatchedLine, Rule, StatementLine
+from reconciliation.models.matching import WRITTEN_FOR
 
 
 class Pair(NamedTuple):
@@ -98,9 +99,9 @@ def tie_pairs(
 
 @transaction.atomic
 def untie(match_id: str, *, reason: str, by: str, now: datetime) -> Match:
-    """Take a match apart: its lines are free again, and no rule matches those of the bank anymore.
+    """Unmatch: the lines of a match are free again, and no rule matches those of the bank anymore.
 
-    Locks the rail's account. Raises MatchRefused if there is no such match, if it was taken apart
+    Locks the rail's account. Raises MatchRefused if there is no such match, if it was unmatched
     already, if its day is closed, or if its lines of the books were booked for it or
     come to zero by themselves.
     """
@@ -110,8 +111,8 @@ def untie(match_id: str, *, reason: str, by: str, now: datetime) -> Match:
     account = accounts.lock(match.rail_id)
     match.refresh_from_db()
     if match.voided_at:
-        raise MatchRefused("Somebody took this match apart already.")
-    if match.rule in {Rule.BOOKED, Rule.CLEARED}:
+        raise MatchRefused("Somebody unmatched these lines already.")
+    if match.rule in WRITTEN_FOR:
         raise MatchRefused("The books have this from the bank's line: clear it from suspense.")
     if match.rule == Rule.NETTED:
         raise MatchRefused(

@@ -24,7 +24,8 @@ _SETTLING = steps_on(OperatorAccount.SETTLEMENT)
 
 
 class Rule(models.TextChoices):
-    """By what lines were matched, in the order in which it is tried."""
+    """What matched some lines: the first four and `NETTED` are tried in this order. Lines of the
+    books of the others were written for their match (`BOOKED`, `CLEARED`), or chosen (`PERSON`)."""
 
     FILE = "file", "Our file's reference"
     BATCH = "batch", "Total of a batch on its settlement date"
@@ -36,12 +37,16 @@ class Rule(models.TextChoices):
     CLEARED = "cleared", "Cleared from suspense"
 
 
+# The books know of these lines by the bank alone, so their match is not taken back.
+WRITTEN_FOR = frozenset({Rule.BOOKED, Rule.CLEARED})
+
+
 class Match(models.Model):
     """Lines of statements and expected lines of the same sum, `amount` cents.
 
     `day` is the day of the statement on which they count. A match by `CLEARED` or `NETTED` has
     expected lines only, which come to zero. `made_by` is empty where a rule found it. A match of a
-    day that is not closed may be taken apart (`voided_at`): then its lines are free again.
+    day that is not closed may be unmatched (`voided_at`): then its lines are free again.
     """
 
     id = PrefixedIdField(MATCH_PREFIX)

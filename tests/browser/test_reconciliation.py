@@ -16,6 +16,7 @@ from tests.networks.ach.inbound.builders import RAIL, make_rail
 from tests.reconciliation import statements
 from tests.reconciliation.books import book, match_all
 from tests.reconciliation.statements import MONDAY, NOW, TUESDAY, of_kinds, take
+from tests.solvency.builders import adjust, live
 
 __all__ = ["sam"]
 pytestmark = [
@@ -43,6 +44,9 @@ def days(acme):
     waits = book(acme, TUESDAY, 3_000, 2_000, 77_700)
     take(of_kinds(TUESDAY, ("batch", 5_000), opening=closed.bank))
     match_all(TUESDAY)
+    northwind = live()
+    for cents in (4_200, 4_200, -900):
+        adjust(northwind, cents)
     booked = BookedLine.objects.get(booked_as="suspense")
     clearing.propose(
         booked, ClearingKind.INCOME, reason="Interest, says the bank", by="usr_ada", now=NOW
@@ -64,7 +68,9 @@ def test_nothing_is_wrong_with_reconciliation(visit, sam, days, scheme, viewport
         OF_RAIL,
         f"{OF_RAIL}2026-11-16/",
         f"{OF_RAIL}2026-11-17/",
+        f"{OF_RAIL}2026-11-17/books/",
         f"{OF_RAIL}2026-11-17/transit/",
+        f"{OF_RAIL}2026-11-17/ahead/",
         f"{OF_RAIL}books/{days[2]}/",
         f"{OF_RAIL}open/",
         f"{HOME}matches/{match.pk}/",
@@ -72,6 +78,8 @@ def test_nothing_is_wrong_with_reconciliation(visit, sam, days, scheme, viewport
         f"{HOME}lines/{batch().pk}/book/",
         f"{HOME}suspense/",
         f"{HOME}suspense/{booked.pk}/",
+        f"{HOME}suspense/{booked.pk}/clear/",
+        "/admin/desk/proofs/",
         f"{HOME}clearings/{Clearing.objects.get().pk}/",
     )
     if shots := os.environ.get("SHOTS"):

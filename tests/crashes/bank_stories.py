@@ -357,13 +357,13 @@ def match_line(world: World) -> Act:
     return send(world, at("reconciliation_match_line", line.pk), books=expected, **WHY)
 
 
-def take_apart(world: World) -> Act:
+def unmatch(world: World) -> Act:
     line, expected = open_day(world.funding(), world.finish_all)
     statement = line.statement
     where: dict[str, Any] = {"rail": statement.account.rail_id, "day": statement.last_day}
     by: dict[str, Any] = {"reason": "x", "by": ann().name, "now": utc_now()}
     row = by_hand.match([line.pk], [expected], **where, **by)
-    return send(world, at("reconciliation_take_apart", row.pk), **WHY)
+    return send(world, at("reconciliation_unmatch", row.pk), **WHY)
 
 
 def book_line(world: World) -> Act:
@@ -411,11 +411,11 @@ BEGINNINGS: dict[str, Begin] = {
     "settlement_account reject": decide_account("reject"),
     "reconciliation_close": lambda world: send(world, at("reconciliation_close", closable())),
     "reconciliation_match_line": match_line,
-    "reconciliation_take_apart": take_apart,
+    "reconciliation_unmatch": unmatch,
     "reconciliation_book_line": book_line,
     "reconciliation_explain": explain,
     "suspense_clear": lambda world: send(
-        world, at("suspense_clear", in_suspense().pk), kind="income", **WHY
+        world, at("suspense_clear", in_suspense().pk), what="income", **WHY
     ),
     "suspense_decide approve": decide_clearing("approve"),
     "suspense_decide reject": decide_clearing("reject"),

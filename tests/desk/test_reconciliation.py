@@ -4,10 +4,13 @@ suspense by two people, and days that close."""
 from __future__ import annotations
 
 import html
+import re
 
 import pytest
 
-from reconciliation import booking, expecting
+from balance.operator.lines import Cause
+from desk.reconciliation import origins
+from reconciliation import booking, expecting, suspense
 from reconciliation.models import (
     BookedLine,
     Clearing,
@@ -18,18 +21,23 @@ from reconciliation.models import (
     TransitNote,
 )
 from tenants.models import AuditEvent
-from tests.builders import browser_of, make_staff
+from tests.builders import browser_of, make_staff, make_tenant
 from tests.networks.ach.inbound.builders import RAIL, make_rail
 from tests.reconciliation import statements
 from tests.reconciliation.books import book, match_all
 from tests.reconciliation.statements import (
+    FRIDAY,
     MONDAY,
     NOW,
+    THURSDAY,
     TUESDAY,
+    WEDNESDAY,
     bai2_of,
     of_kinds,
     take,
 )
+from tests.solvency.builders import adjust, live
+from transfers.inbox.models import InboundEvent, ReturnDishonor
 
 HOME = "/admin/desk/reconciliation/"
 OF_RAIL = f"{HOME}rails/{RAIL}/"
@@ -119,14 +127,13 @@ class TestTheDay:
         (early,) = book(acme, TUESDAY, 700)
         take(bai2_of(MONDAY, 700))
         match_all(MONDAY)
-        path = f"{OF_RAIL}2026-11-16/transit/"
+        path = f"{OF_RAIL}2026-11-16/"
 
         for is_closed in (False, True):
             assert bool(ClosedDay.objects.count()) is is_closed
             assert "Plus what the bank showed first" in shown(desk, f"{OF_RAIL}2026-11-16/")
-            in_transit, ahead = shown(desk, path).split("Shown by the bank first")
-            assert "Nothing is in transit." in in_transit
-            assert f">{early}<" in ahead
+            assert "Nothing is in transit." in shown(desk, f"{path}transit/")
+            assert f">{early}<" in shown(desk, f"{path}ahead/")
             told(desk, f"{OF_RAIL}close/")
 
     def test_leads_from_in_transit_to_its_lines_and_takes_a_note(self, desk, account, acme):
@@ -156,6 +163,9 @@ class TestTheDay:
             f"rails/{RAIL}/2026-02-30/",
             f"rails/{RAIL}/friday/",
             f"rails/{RAIL}/2026-11-16/transit/?after=x",
+            f"rails/{RAIL}/2026-11-16/transit/?age=4",
+            f"rails/{RAIL}/2026-11-16/books/?after=x",
+            f"rails/{RAIL}/2026-02-30/ahead/",
             f"rails/{RAIL}/books/{2**70}/",
             "matches/mat_none/",
             "matches/%00/",
@@ -169,7 +179,161 @@ class TestTheDay:
         assert desk.get(f"{HOME}{path}").status_code == 404
 
 
+class TestFromFiguresToLines:
+    DAY = f"{OF_RAIL}2026-11-16/"
+
+    def test_books_lead_to_each_line_that_they_count(self, desk, account, acme):
+        matched, in_transit = book(acme, MONDAY, 5_000, -700)
+        (later,) = book(acme, TUESDAY, 90)
+        take(bai2_of(MONDAY, 5_000))
+        (match,) = match_all(MONDAY)
+        assert f"{self.DAY}books/" in shown(desk, self.DAY)
+        assert f"{self.DAY}books/" in shown(desk)
+
+        for is_closed in (False, True):
+            assert ClosedDay.objects.exists() is is_closed
+            page = shown(desk, f"{self.DAY}books/")
+            assert "$10,000.00, as was agreed on" in page
+            assert "$10,043.00" in page
+            assert f'/matches/{match.pk}/">{matched}</a>' in page
+            assert f">{in_transit}<" in page
+            assert f">{later}<" not in page
+            told(desk, f"{OF_RAIL}close/")
+
+        page = shown(desk, f"{OF_RAIL}2026-11-17/books/")
+        assert f'<a class="desk-underlined" href="{self.DAY}">$10,043.00</a>' in page
+        assert "$10,043.90" in page
+        assert f">{later}<" in page
+        assert f">{matched}<" not in page
+
+    def test_in_transit_leads_to_the_lines_of_its_age(self, desk, account, acme):
+        (old,) = book(acme, MONDAY, 100)
+        (older_than_new,) = book(acme, TUESDAY, 200)
+        (new,) = book(acme, FRIDAY, 300)
+        for day in (MONDAY, TUESDAY, WEDNESDAY, THURSDAY, FRIDAY):
+            take(bai2_of(day))
+        expecting.take(RAIL, now=NOW)
+        path = f"{OF_RAIL}2026-11-20/transit/"
+        page = shown(desk, f"{OF_RAIL}2026-11-20/")
+        assert f'href="{path}?age=0">1 line<' in page
+        assert f'href="{path}?age=3">2 lines<' in page
+
+        lines = {age: shown(desk, f"{path}?age={age}") for age in (0, 1, 2, 3)}
+
+        assert [f">{new}<" in page for page in lines.values()] == [True, False, False, False]
+        for line in (old, older_than_new):
+            assert [f">{line}<" in page for page in lines.values()] == [False, False, False, True]
+        assert all(f">{line}<" in shown(desk, path) for line in (old, older_than_new, new))
+
+    def test_history_leads_from_each_figure(self, desk, account, acme):
+        book(acme, MONDAY, 5_000)
+        take(bai2_of(MONDAY))
+        match_all(MONDAY)
+        told(desk, f"{OF_RAIL}close/")
+        page = shown(desk, OF_RAIL)
+        statement = ClosedDay.objects.get().statement_id
+        for path in (f"{self.DAY}books/", f"{self.DAY}transit/", f"/statements/{statement}/"):
+            assert f'{path}">$' in page
+
+    def test_a_fee_leads_to_its_line_of_the_statement(self, desk, account):
+        take(of_kinds(MONDAY, ("fee", -700), ("credit", 300)))
+        booking.book_open(RAIL, None, now=NOW)
+        fee = BookedLine.objects.get(booked_as="fee")
+        assert f'/suspense/{fee.pk}/">' in shown(desk, f"{self.DAY}books/")
+        page = shown(desk, f"{HOME}suspense/{fee.pk}/")
+        assert "Fee of the bank" in page
+        address = f"/admin/desk/statements/{fee.line.statement_id}/?after={fee.line.position - 1}"
+        assert f'href="{address}#line-{fee.line.position}"' in page
+        assert f'id="line-{fee.line.position}"' in shown(desk, address)
+
+    def test_a_dishonor_and_a_clearing_lead_to_what_they_are_about(self, acme, account):
+        take(of_kinds(MONDAY, ("credit", 300)))
+        booking.book_open(RAIL, None, now=NOW)
+        booked = BookedLine.objects.get()
+        cleared = Clearing.objects.create(
+            booked=booked, kind="income", reason="x", proposed_by="ann", proposed_at=NOW
+        )
+        dishonors = [
+            ReturnDishonor.objects.create(
+                tenant=acme,
+                subject_id=subject,
+                direction=direction,
+                network="ach",
+                amount=500,
+                dishonored=InboundEvent.objects.create(
+                    network="ach",
+                    event_id=f"evt_{direction}",
+                    instruction_id=subject,
+                    kind="return_dishonored",
+                    amount=500,
+                    currency="USD",
+                    occurred_at=NOW,
+                    received_at=NOW,
+                    outcome="review",
+                ),
+                counted_at=NOW,
+                created_at=NOW,
+                changed_at=NOW,
+            )
+            for direction, subject in (("in", "ftx_1"), ("out", "pay_1"))
+        ]
+        causes = [
+            Cause("clearing", cleared.pk, ""),
+            *(Cause("return_dishonor", each.pk, acme.pk) for each in dishonors),
+            Cause("somebody_else", "x_1", ""),
+        ]
+        assert origins.pages_of(causes) == {
+            cleared.pk: f"{HOME}suspense/{booked.pk}/",
+            dishonors[0].pk: "/admin/desk/funding/ftx_1/",
+            dishonors[1].pk: "/admin/desk/payments/pay_1/",
+        }
+
+
+class TestThePageOfADay:
+    def test_closes_the_day_and_leads_to_the_days_beside_it(self, desk, account, acme):
+        for day in (MONDAY, TUESDAY, WEDNESDAY):
+            take(bai2_of(day))
+        tuesday = f"{OF_RAIL}2026-11-17/"
+        page = shown(desk, tuesday)
+        assert f'rel="prev" href="{OF_RAIL}2026-11-16/"' in page
+        assert f'rel="next" href="{OF_RAIL}2026-11-18/"' in page
+        assert "November 16, 2026 closes first." in page
+        assert "Close Nov" not in page
+        first = shown(desk, f"{OF_RAIL}2026-11-16/")
+        assert "Close Nov 16" in first
+        assert 'rel="prev"' not in first
+
+        told(desk, f"{OF_RAIL}close/")
+
+        assert "Close Nov 17" in shown(desk, tuesday)
+        assert "Close Nov" not in shown(desk, f"{OF_RAIL}2026-11-16/")
+
+    def test_says_what_keeps_it_open_in_place_of_the_button(self, desk, account):
+        take(bai2_of(MONDAY, 300))
+        page = told(desk, f"{OF_RAIL}close/")
+        assert page.count("Nothing explains 1 line of the bank") == 2  # what was tried, and why
+        assert "Close Nov 16" not in page
+        assert "<dt>Unmatched lines of the bank</dt>" in page
+
+
 class TestMatchingByHand:
+    def test_offers_the_same_amount_first_and_then_the_nearest_days(self, desk, account, acme):
+        (far,) = book(acme, MONDAY, 3_000)
+        (other,) = book(acme, TUESDAY, 1_000)
+        (near,) = book(acme, WEDNESDAY, 1_000)
+        (same,) = book(acme, THURSDAY, 3_000)
+        (out,) = book(acme, WEDNESDAY, -3_000)
+        for day in (MONDAY, TUESDAY):
+            take(bai2_of(day))
+        take(of_kinds(WEDNESDAY, ("batch", 3_000)))
+        expecting.take(RAIL, now=NOW)
+
+        page = shown(desk, f"{HOME}lines/{a_line().pk}/match/")
+
+        offered = [int(value) for value in re.findall(r'name="books" value="(\d+)"', page)]
+        assert offered == [same, far, near, other]
+        assert out not in offered
+
     def test_matches_the_chosen_lines(self, desk, sam, account, acme):
         first, second, _third = book(acme, MONDAY, 3_000, 2_000, 900)
         take(of_kinds(MONDAY, ("batch", 5_000)))
@@ -210,22 +374,22 @@ class TestMatchingByHand:
         assert page.count("Match line") == 1
         assert "$3.00" in page
 
-    def test_takes_a_match_apart_until_its_day_is_closed(self, desk, account, acme):
+    def test_unmatches_lines_until_their_day_is_closed(self, desk, account, acme):
         (line,) = book(acme, MONDAY, 5_000)
         take(bai2_of(MONDAY, 5_000))
         (match,) = match_all(MONDAY)
         path = f"{HOME}matches/{match.pk}/"
-        assert "Take it apart" in shown(desk, path)
-        told(desk, f"{path}take-apart/", reason=REASON)
+        assert ">Unmatch</a>" in shown(desk, path)
+        told(desk, f"{path}unmatch/", reason=REASON)
         match.refresh_from_db()
         assert match.voided_why == REASON
-        assert "Taken apart" in shown(desk, path)
-        assert actions()[-1] == "statement_line.taken_apart"
+        assert "<dt>Unmatched</dt>" in shown(desk, path)
+        assert actions()[-1] == "statement_line.unmatched"
 
         told(desk, f"{HOME}lines/{a_line().pk}/match/", books=[line], reason=REASON)
         again = Match.objects.get(voided_at=None)
         told(desk, f"{OF_RAIL}close/")
-        page = told(desk, f"{HOME}matches/{again.pk}/take-apart/", reason=REASON)
+        page = told(desk, f"{HOME}matches/{again.pk}/unmatch/", reason=REASON)
         assert "closed" in page
         again.refresh_from_db()
         assert again.voided_at is None
@@ -249,16 +413,9 @@ class TestSuspense:
     def test_is_cleared_by_two(self, desk, kim, booked):
         page = f"{HOME}suspense/{booked.pk}/"
         assert "1 line" in shown(desk)
-        assert "Money came, so it was no fee" in told(
-            desk, f"{page}clear/", kind="fee", reason=REASON
-        )
-        assert "Enter the id of the adjustment." in told(
-            desk, f"{page}clear/", kind="adjustment", reason=REASON
-        )
-        assert "There is no such line in suspense." in told(
-            desk, f"{page}clear/", kind="offset", other="bkl_1", reason=REASON
-        )
-        told(desk, f"{page}clear/", kind="income", reason=REASON)
+        assert "Choose what it was." in told(desk, f"{page}clear/", reason=REASON)
+        assert "not possible any more" in told(desk, f"{page}clear/", what="fee", reason=REASON)
+        told(desk, f"{page}clear/", what="income", reason=REASON)
         clearing = Clearing.objects.get()
         decide = f"{HOME}clearings/{clearing.pk}/"
         assert "waits for a second person" in shown(desk, f"{HOME}suspense/")
@@ -275,7 +432,7 @@ class TestSuspense:
         assert "Approved" in shown(kim, page)
 
     def test_a_rejection_says_why_and_leaves_the_line(self, desk, kim, booked):
-        told(desk, f"{HOME}suspense/{booked.pk}/clear/", kind="income", reason=REASON)
+        told(desk, f"{HOME}suspense/{booked.pk}/clear/", what="income", reason=REASON)
         clearing = Clearing.objects.get()
         decide = f"{HOME}clearings/{clearing.pk}/"
         told(kim, decide, reason="It is a tenant's")
@@ -283,12 +440,70 @@ class TestSuspense:
         assert (clearing.status, clearing.refusal) == ("rejected", "It is a tenant's")
         assert "Nobody has said yet what it was." in shown(kim, f"{HOME}suspense/")
 
+    def test_offers_what_has_the_same_amount(self, desk, kim, account, acme):
+        take(of_kinds(MONDAY, ("credit", 4_200), ("debit", -4_200), ("debit", -100)))
+        booking.book_open(RAIL, None, now=NOW)
+        came, other, left = BookedLine.objects.order_by("-amount")
+        (late,) = book(acme, TUESDAY, 4_200)
+        book(acme, TUESDAY, 4_300)
+        expecting.take(RAIL, now=NOW)
+        northwind = live("Northwind")
+        adjust(northwind, 4_200)
+        adjust(northwind, -4_200)
+        adjust(make_tenant(name="Sandbox"), 4_200)
+        (adjustment,) = suspense.unexplained_adjustments().filter(type="credit")
+
+        page = shown(desk, f"{HOME}suspense/{came.pk}/clear/")
+
+        offered = re.findall(r'name="what" value="([^"]+)"', page)
+        assert offered == [
+            "income",
+            f"adjustment:{adjustment.pk}",
+            f"ledger:{late}",
+            f"offset:{left.pk}",
+        ]
+        assert other.amount == -100
+        told(desk, f"{HOME}suspense/{came.pk}/clear/", what=f"ledger:{late}", reason=REASON)
+        told(kim, f"{HOME}clearings/{Clearing.objects.get().pk}/", decision="approve")
+        assert Clearing.objects.get().status == "approved"
+        assert Clearing.objects.get().expected_line == late
+
+    def test_names_adjustments_that_no_line_of_a_bank_explains(self, desk, kim, account):
+        take(of_kinds(MONDAY, ("credit", 4_200)))
+        booking.book_open(RAIL, None, now=NOW)
+        northwind = live("Northwind")
+        adjust(northwind, 4_200)
+        adjust(northwind, -900)
+        explained = suspense.unexplained_adjustments().get(type="credit")
+        for path in (HOME, f"{OF_RAIL}2026-11-16/"):
+            page = shown(desk, path)
+            assert "2 adjustments</a>, $42.00 credited, $9.00 debited" in page
+            assert f'href="{HOME}suspense/#adjustments"' in page
+        assert explained.pk in shown(desk, f"{HOME}suspense/")
+
+        booked = BookedLine.objects.get()
+        what = f"adjustment:{explained.pk}"
+        told(desk, f"{HOME}suspense/{booked.pk}/clear/", what=what, reason=REASON)
+        assert explained.pk in shown(desk, f"{HOME}suspense/")  # nobody has approved it yet
+        told(kim, f"{HOME}clearings/{Clearing.objects.get().pk}/", decision="approve")
+
+        page = shown(desk, f"{HOME}suspense/")
+        assert explained.pk not in page
+        assert "by −$9.00" in page
+        assert "1 adjustment</a>, $0.00 credited, $9.00 debited" in shown(desk)
+
+    def test_to_approve_destroys_nothing(self, desk, kim, booked):
+        told(desk, f"{HOME}suspense/{booked.pk}/clear/", what="income", reason=REASON)
+        page = shown(kim, f"{HOME}clearings/{Clearing.objects.get().pk}/")
+        assert 'value="approve">Approve' in page
+        assert "desk-button--bad" not in page
+
     def test_both_lines_of_an_offset_wait_for_a_second_person(self, desk, account):
         take(of_kinds(MONDAY, ("credit", 4_200), ("debit", -4_200)))
         booking.book_open(RAIL, None, now=NOW)
         came, left = BookedLine.objects.order_by("amount").reverse()
         path = f"{HOME}suspense/{came.pk}/clear/"
-        told(desk, path, kind="offset", other=left.pk, reason=REASON)
+        told(desk, path, what=f"offset:{left.pk}", reason=REASON)
         page = shown(desk, f"{HOME}suspense/")
         assert page.count("waits for a second person") == 2
         assert "Say what it was" not in shown(desk, f"{HOME}suspense/{left.pk}/")
@@ -313,7 +528,7 @@ class TestWhoMay:
             ("lines/1/book/", "get"),
             ("suspense/bkl_1/clear/", "get"),
             ("clearings/clr_1/", "post"),
-            ("matches/mat_1/take-apart/", "post"),
+            ("matches/mat_1/unmatch/", "post"),
             (f"rails/{RAIL}/books/1/", "post"),
         ],
     )

@@ -314,7 +314,10 @@ class TestAStatement:
 
         answer = desk.post(f"{address}lines/{line.position}/")
 
-        assert "ACH SETTLEMENT" in answer.content.decode()
+        page = html.unescape(answer.content.decode())
+        assert "ACH SETTLEMENT" in page
+        assert f"Record {line.position} of the file" in page
+        assert '<pre class="desk-mono">16,166,5000,0,' in page
         event = AuditEvent.objects.latest("pk")
         assert (event.action, event.details["position"]) == (
             "statement_line.revealed",

@@ -117,14 +117,14 @@ def test_nothing_makes_no_match(account):
 
 
 class TestTakeApart:
-    def apart(self, made, **changes):
+    def unmatched(self, made, **changes):
         values: dict[str, Any] = {"reason": "It was another one", "by": "bo", "now": NOW}
-        return by_hand.take_apart(made.pk, **values | changes)
+        return by_hand.unmatch(made.pk, **values | changes)
 
     def test_sets_the_lines_free(self, bank, books):
         made = match(bank[:1], books)
 
-        gone = self.apart(made)
+        gone = self.unmatched(made)
 
         assert (gone.voided_at, gone.voided_by, gone.voided_why) == (
             NOW, "bo", "It was another one",
@@ -132,31 +132,31 @@ class TestTakeApart:
         assert (free_ones(), MatchedLine.objects.get().match) == (2, None)
 
     def test_lets_the_lines_be_matched_anew(self, bank, books):
-        self.apart(match(bank[:1], books))
+        self.unmatched(match(bank[:1], books))
 
         assert match(bank[:1], books).of_bank.get().line_id == bank[0]
 
-    def test_refuses_what_was_taken_apart(self, bank, books):
+    def test_refuses_what_was_unmatched(self, bank, books):
         made = match(bank[:1], books)
-        self.apart(made)
+        self.unmatched(made)
 
         with pytest.raises(MatchRefused, match="already"):
-            self.apart(made)
+            self.unmatched(made)
 
     def test_refuses_a_closed_day(self, bank, books):
         made = match(bank[:1], books)
         close(BankStatement.objects.get())
 
         with pytest.raises(MatchRefused, match="stays as it is"):
-            self.apart(made)
+            self.unmatched(made)
 
     def test_refuses_what_the_books_have_from_the_bank(self, bank, books):
         made = tie(bank[:1], books, rail=RAIL, rule=Rule.BOOKED, day=MONDAY, now=NOW)
 
         with pytest.raises(MatchRefused, match="clear it from suspense"):
-            self.apart(made)
+            self.unmatched(made)
 
     @pytest.mark.parametrize("match_id", ["mat_nothing", "mat_\0"], ids=["unknown", "zero byte"])
     def test_refuses_what_is_no_match(self, account, match_id):
         with pytest.raises(MatchRefused, match="no such match"):
-            by_hand.take_apart(match_id, reason=WHY, by="bo", now=NOW)
+            by_hand.unmatch(match_id, reason=WHY, by="bo", now=NOW)

@@ -134,7 +134,7 @@ class TestASumOfZero:
         run()
 
         with pytest.raises(MatchRefused, match="No line of the bank"):
-            by_hand.take_apart(Match.objects.get().pk, reason="x", by="ann", now=NOW)
+            by_hand.unmatch(Match.objects.get().pk, reason="x", by="ann", now=NOW)
 
 
 class TestALineOfNothing:

@@ -371,7 +371,7 @@ class TestRun:
         settled(acme, batch, 3_000)
         state(Posted(3_000, references.of_batch(batch)))
         run()
-        by_hand.take_apart(Match.objects.get().pk, reason="Another file's", by="ann", now=NOW)
+        by_hand.unmatch(Match.objects.get().pk, reason="Another file's", by="ann", now=NOW)
 
         assert run() == {}
         assert Match.objects.filter(voided_at=None).count() == 0

@@ -16,7 +16,7 @@ from networks.bank_statements.source import LINES_MAX, Chunks
 RECORD_BYTES_MAX = 1 << 14  # of a physical record
 RECORD_CHARACTERS_MAX = 1 << 16  # of a record with its continuations
 RECORDS_MAX = 4 * LINES_MAX
-_CONTINUATION = "88"
+CONTINUATION = "88"
 # The file header up to its seventh field, the length of physical records.
 _LENGTH = re.compile(rb"01(?:,[^,/\n]{0,100}){5},([0-9]{2,4}),")
 _CODE_LENGTH = 2
@@ -52,10 +52,10 @@ def records(chunks: Chunks) -> Iterator[Record]:
     """Raises Unframed and source.TooLarge."""
     record: Record | None = None
     characters = 0
-    for position, text in _texts(chunks):
+    for position, text in texts(chunks):
         code, piece = text[:_CODE_LENGTH], _piece(text)
         characters += len(text)
-        if code == _CONTINUATION and record:
+        if code == CONTINUATION and record:
             if characters > RECORD_CHARACTERS_MAX:
                 raise Unframed(position, "record_long")
             record.pieces.append(piece)
@@ -73,8 +73,9 @@ def _piece(text: str) -> str:
     return text[_CODE_LENGTH:].removeprefix(",").removesuffix("/")
 
 
-def _texts(chunks: Chunks) -> Iterator[tuple[int, str]]:
-    """Physical records that are not empty, each with its number."""
+def texts(chunks: Chunks) -> Iterator[tuple[int, str]]:
+    """Physical records that are not empty, each with its number. Raises Unframed and
+    source.TooLarge."""
     position = 0
     for data in _physical(chunks):
         stripped = data.rstrip(b" \r")

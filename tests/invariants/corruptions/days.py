@@ -68,7 +68,7 @@ DAYS = [
         "UPDATE reconciliation_matchedline SET match_id = NULL WHERE line_id = {left}",
     ),
     Damage(
-        "112c a match of a closed day taken apart later",
+        "112c a match of a closed day voided later",
         USUAL,
         "day_touched",
         "UPDATE reconciliation_match SET voided_at = now() + interval '1 hour', voided_by = 'x',"

@@ -25,7 +25,7 @@ MATCHES = [
         "UPDATE reconciliation_expectedline SET match_id = NULL WHERE match_id = '{mat}'",
     ),
     Damage(
-        "94d a match that was taken apart and keeps its lines",
+        "94d a match that is voided and keeps its lines",
         USUAL,
         "match_sums",
         "UPDATE reconciliation_match SET voided_at = made_at, voided_by = 'x', voided_why = 'x'"
