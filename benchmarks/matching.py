@@ -113,6 +113,7 @@ def _shown(web: Server, cookie: str, made: SettledDay, what: str) -> Iterator[Fi
     day = {"rail": RAIL, "day": made.day}
     pages = {
         "the day": reverse("desk:reconciliation_day", kwargs=day),
+        "books": reverse("desk:reconciliation_books", kwargs=day),
         "in transit": reverse("desk:reconciliation_transit", kwargs=day),
         "lines that nothing explains": reverse("desk:reconciliation_open", args=[RAIL]),
         "home": reverse("desk:reconciliation"),

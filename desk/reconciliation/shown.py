@@ -125,6 +125,7 @@ def counted(account: SettlementAccount, day: date) -> tuple[figures.Base, QueryS
 
 
 def sums_of(rows: QuerySet[ExpectedLine]) -> figures.Sums:
+    """How many lines they are, and what they come to. One query."""
     found = rows.aggregate(
         lines=Count("pk"),
         credits=Sum("amount", filter=Q(amount__gt=0), default=0),

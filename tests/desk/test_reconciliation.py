@@ -497,6 +497,7 @@ class TestSuspense:
         page = shown(kim, f"{HOME}clearings/{Clearing.objects.get().pk}/")
         assert 'value="approve">Approve' in page
         assert "desk-button--bad" not in page
+        assert page.count("desk-button--primary") == 1
 
     def test_both_lines_of_an_offset_wait_for_a_second_person(self, desk, account):
         take(of_kinds(MONDAY, ("credit", 4_200), ("debit", -4_200)))

@@ -114,7 +114,7 @@ def test_a_line_is_matched_by_a_rule_or_by_a_person(round_, batch):
 
 
 @rounds(6)
-def test_a_match_is_taken_apart_once_and_no_rule_makes_it_again(round_, batch):
+def test_a_match_is_unmatched_once_and_no_rule_makes_it_again(round_, batch):
     state(Posted(5_000, references.of_batch(batch)))
     run()
     made = Match.objects.get()
@@ -122,7 +122,7 @@ def test_a_match_is_taken_apart_once_and_no_rule_makes_it_again(round_, batch):
     def act(worker):
         if worker % 2:
             return run() == {}
-        return by_hand.take_apart(made.pk, reason=WHY, by=f"ann{worker}", now=NOW)
+        return by_hand.unmatch(made.pk, reason=WHY, by=f"ann{worker}", now=NOW)
 
     told = race(act)
 

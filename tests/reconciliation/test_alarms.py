@@ -160,7 +160,7 @@ class TestADayWithoutAProof:
         assert unproven.late_days(now=self.LATE) == [MONDAY]
         reader = browser_of(make_staff("pru@ballast.example", ["solvency.view_proofreport"]))
         page = reader.get("/admin/desk/proofs/").content.decode()
-        assert "November 16, 2026 closed and not proven." in page
+        assert "November 16, 2026 is closed and not proven." in page
         assert "has not closed a day yet, so no day is proven" in page
 
     def test_that_lines_were_taken_meanwhile_is_an_error_once_it_is_late(self, account):
