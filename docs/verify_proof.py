@@ -143,6 +143,7 @@ def check_signature(proof: Any, keys: Any) -> None:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     known = {key["id"]: key["publicKey"] for key in keys["keys"]}
+    require(len(known) == len(keys["keys"]), "two of the published keys have one name")
     require(proof["keyId"] in known, f"the key {proof['keyId']!r} is not published")
     key = Ed25519PublicKey.from_public_bytes(base64.b64decode(known[proof["keyId"]]))
     try:

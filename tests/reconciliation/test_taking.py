@@ -11,6 +11,7 @@ from networks.ach.inbound import deciding
 from networks.ach.models import InFile
 from reconciliation import reading
 from reconciliation.models import BankStatement, StatementFormat, StatementLine
+from tests.networks.ach.inbound.builders import make_rail
 from tests.reconciliation.statements import (
     FRIDAY,
     MONDAY,
@@ -136,6 +137,16 @@ class TestWhatIsSetAside:
 
         assert (file.status, codes(file)) == ("review", ["opening_negative"])
         assert nothing_written()
+
+    def test_the_account_of_another_rail(self, account):
+        other = make_rail("other").pk
+        in_force(rail=other, number="5550001")
+
+        file = take(bai2_of(MONDAY, 5), rail=other)
+
+        assert (file.status, codes(file)) == ("review", ["account_unknown"])
+        assert not BankStatement.objects.exists()
+        assert take(bai2_of(MONDAY, 5)).status == "applied"
 
     def test_another_balance_than_that_which_two_people_agreed_on(self, account):
         file = take(bai2_of(MONDAY, 5_000, opening=OPENING + 1))

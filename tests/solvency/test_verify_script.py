@@ -98,6 +98,21 @@ def test_it_says_how_much_more_the_bank_has_than_tenants_own(files):
     assert f"The bank has what all tenants own, and {own} more." in files.run().stdout
 
 
+def test_a_key_that_has_the_name_of_another_one_is_wrong(files):
+    """Of a replaced key nobody can tell which of the two signed for us."""
+    (own,) = files.keys["keys"]
+    another = own | {"publicKey": base64.b64encode(bytes(32)).decode()}
+    files.keys = {"keys": [another, own]}
+
+    assert "two of the published keys have one name" in files.run().stderr
+
+
+def test_a_key_that_was_replaced_does_not_sign_for_the_old_one(files):
+    files.sign("another")
+
+    assert "the signature is not that of the key" in files.run().stderr
+
+
 def test_a_shortfall_is_wrong_though_both_sides_agree(files):
     """Nothing at the bank explains what staff credited."""
     adjust(files.ada, OWN_FUNDS + 1)

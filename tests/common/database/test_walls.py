@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.conf import settings
 from django.db import DatabaseError, ProgrammingError, connection, transaction
 
@@ -368,6 +369,15 @@ class TestWhatNoRoleOfTheProductMay:
         "table", ["django_session", "mfa_authenticator", "account_emailaddress", "seals_seal"]
     )
     def test_the_api_reads_nothing_of_pages_and_seals(self, acme, table):
+        denied = pytest.raises(ProgrammingError, match="permission denied")
+        with seen_by(acme), denied, transaction.atomic():
+            rows(f"SELECT * FROM {table}")
+
+    @pytest.mark.parametrize(
+        "table",
+        [model._meta.db_table for model in apps.get_app_config("reconciliation").get_models()],
+    )
+    def test_the_api_reads_nothing_of_banks(self, acme, table):
         denied = pytest.raises(ProgrammingError, match="permission denied")
         with seen_by(acme), denied, transaction.atomic():
             rows(f"SELECT * FROM {table}")
