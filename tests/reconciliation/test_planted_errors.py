@@ -19,18 +19,15 @@ from django.db import DatabaseError, connection, transaction
 
 from balance import invariants
 from common import database_clock
-from networks import registry
-from networks.ach.network import AchNetwork
 from reconciliation import closing as days
 from reconciliation.models import ClosedDay
 from seals import rounds, windows
-from tests.builders import make_tenant
 from tests.database import owner
 from tests.devstack.odfi.conftest import Bank, a_bank
 from tests.networks.ach.builders import RAIL
 from tests.networks.ach.standin import recorded
 from tests.reconciliation.planted import AT_THE_BANK, IN_OUR_BOOKS, Mistaken, Planted
-from tests.reconciliation.quarter import CLOCK, FEE, Quarter, banking_days
+from tests.reconciliation.quarter import CLOCK, FEE, Quarter, banking_days, beginning
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db, pytest.mark.timeout(600)]
 
@@ -65,10 +62,8 @@ def lived(django_db_setup: None, django_db_blocker: Any) -> Iterator[Quarter]:
 
 
 def _live(bank: Bank, ends: ExitStack) -> Quarter:
-    tenants = [make_tenant(name=name) for name in ("Acme", "Birch", "Cedar", "Dogwood")]
-    quarter = Quarter(bank, tenants, days=_DAYS, transfers=_TRANSFERS, quiet_days=0)
-    ends.callback(registry.connect(AchNetwork(RAIL), modes=["sandbox"]))
-    quarter.open()
+    lives = beginning(bank, tenants=4, days=_DAYS, transfers=_TRANSFERS, quiet_days=0)
+    quarter = ends.enter_context(lives)
     quarter.pass_by()
     bank.ask("charge", amount=FEE)
     for (trace,) in recorded(bank, _SETTLED, quarter.days[-1].isoformat()):

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
 
 import pytest
-from pytest_django.fixtures import Settings
 
 from balance import invariants
 from common import database_clock
-from networks import registry
 from networks.ach.models import AchEntry, Correction
-from networks.ach.network import AchNetwork
 from reconciliation.models import ClosedDay, StatementLine
-from tests.builders import make_tenant
+from solvency.models import ProofReport
 from tests.devstack.odfi.conftest import Bank, a_bank
-from tests.networks.ach.builders import RAIL
 from tests.networks.ach.standin import recorded
 from tests.reconciliation.books import balances
 from tests.reconciliation.quarter import (
@@ -26,16 +21,18 @@ from tests.reconciliation.quarter import (
     KINDS_OF_TROUBLE,
     QUIET_DAYS,
     STRANGE,
-    Quarter,
+    beginning,
 )
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+]
 
 # A tenant has few bank accounts, and each funding that does not complete needs one of its own: a
 # prime, so that these fall to all tenants in turn.
 _MANY_TENANTS = 79
-# What a rail can do is not read anew for each transfer, as it would be in other tests.
-_TERMS_KNOWN_SECONDS = 3_600
 _AT_NIGHT = (pytest.mark.nightly, pytest.mark.timeout(3_600))
 _BALANCE = "SELECT balance FROM posting ORDER BY id DESC LIMIT 1"
 _POSTED = "SELECT kind, count(*) FROM posting GROUP BY kind"
@@ -49,42 +46,24 @@ def bank(woken: object) -> Iterator[Bank]:
         yield running
 
 
-@pytest.fixture
-def connect() -> Iterator[Callable[[], None]]:
-    """Have sandboxes' money go to the bank from when it is called."""
-    with ExitStack() as ends:
-
-        def connected() -> None:
-            ends.callback(registry.connect(AchNetwork(RAIL), modes=["sandbox"]))
-
-        yield connected
-
-
 @pytest.mark.parametrize(
     ("days", "transfers", "tenants"),
     [(10, 70, 4), pytest.param(63, 1_017, _MANY_TENANTS, marks=_AT_NIGHT)],
     ids=["ten days", "a quarter"],
 )
-def test_every_day_closes_at_zero(
-    bank: Bank,
-    connect: Callable[[], None],
-    settings: Settings,
-    days: int,
-    transfers: int,
-    tenants: int,
-) -> None:
-    settings.ROUTES_KNOWN_SECONDS = _TERMS_KNOWN_SECONDS
-    owners = [make_tenant(name=f"Tenant {number}") for number in range(tenants)]
-    quarter = Quarter(bank, owners, days=days, transfers=transfers)
-    connect()
-    quarter.open()
+def test_every_day_closes_at_zero(bank: Bank, days: int, transfers: int, tenants: int) -> None:
+    with beginning(bank, tenants=tenants, days=days, transfers=transfers) as quarter:
+        quarter.pass_by()
+        quarter.next_morning()
+        with database_clock.at(quarter.now):
+            findings = invariants.check(now=quarter.now, full=True).findings
 
-    quarter.pass_by()
-    quarter.next_morning()
-
+    assert findings == []
     closed = list(ClosedDay.objects.order_by("day"))
     assert [row.day for row in closed] == quarter.days
     assert {row.closed_by for row in closed} == {""}
+    proven = ProofReport.objects.order_by("day").values_list("day", flat=True)
+    assert list(proven) == quarter.days
     assert [row for row in closed if row.ledger - row.in_transit != row.bank] == []
     assert not StatementLine.objects.filter(matched=None).exclude(amount=0).exists()
     assert recorded(bank, _BALANCE) == [(closed[-1].bank,)]
@@ -104,5 +83,3 @@ def test_every_day_closes_at_zero(
     assert posted["return"] == statuses["returned"] >= sent // 55
     assert statuses["final"] + statuses["returned"] == sent
     assert Correction.objects.count() == len(range(142, sent + 1, 200))
-    with database_clock.at(quarter.now):
-        assert invariants.check(now=quarter.now, full=True).findings == []
