@@ -86,7 +86,8 @@ ours AS MATERIALIZED (
 LINES_OF_BANK = ",".join((_STATEMENTS, _FREE, _SAID, _FILES, _QUOTED, _OURS))
 # What the books expect and no statement shows yet; the day of the open statement on which it should
 # stand; and what of that no free line of the bank names, so that it may be in a total that names
-# nothing. Days without such a total are left out first: most banks quote what they post.
+# nothing. Days without such a total are left out first: most banks quote what they post. A return
+# has the reference of its transfer, which a line of the other sign names.
 LINES_OF_BOOKS = """
 expected AS (
     SELECT line, amount, counts_on, batch, file, trace, reference
@@ -98,7 +99,9 @@ expected AS (
     SELECT * FROM due
     WHERE day IN (SELECT DISTINCT day FROM silent)
         AND NOT EXISTS (SELECT FROM said WHERE said.name = due.trace)
-        AND NOT EXISTS (SELECT FROM said WHERE said.name = due.reference)
+        AND NOT EXISTS (
+            SELECT FROM said
+            WHERE said.name = due.reference AND sign(said.amount) = sign(due.amount))
         AND NOT EXISTS (SELECT FROM quoted WHERE quoted.batch = due.batch)
         AND NOT EXISTS (
             SELECT FROM quoted WHERE quoted.batch IS NULL AND quoted.file = due.file)

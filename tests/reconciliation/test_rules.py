@@ -272,6 +272,14 @@ class TestReturns:
 
         assert run() == {Rule.RETURNS: 1}
 
+    def test_are_found_by_their_total_where_the_bank_names_the_transfers(self, rail, batch, acme):
+        (entry,) = settled(acme, batch, 3_000)
+        book(acme, entry, Step.IN_RETURNED, day=TUESDAY)
+        state(Posted(3_000, entry.reference))
+        state(Posted(-3_000, "", "return"), day=TUESDAY, opening=OPENING + 3_000)
+
+        assert run() == {Rule.RETURNS: 1, Rule.END_TO_END: 1}
+
     def test_wait_while_one_is_missing(self, back):
         state(Posted(-3_000, "", "return"), day=TUESDAY, opening=OPENING + 3_500)
 
