@@ -35,6 +35,7 @@ FEE, STRANGE = 1_250, 77_700  # cents
 # quarter of these when they are final. Others complete.
 FATES = {17: "10001", 57: "10001", 108: "10003", 142: "60001", 183: "20002"}
 _NUMBERED = 200
+_COMPLETES = "900000077"  # an account
 _PAID = 3  # each third transfer is a payment, once there is money to pay with
 _POOR_DAYS = 4  # at the beginning
 _LATE_DAYS = 3  # banking days from settlement to a late return
@@ -160,9 +161,10 @@ class Quarter:
     def _move_money(self) -> None:
         for number in islice(self.numbers, self.transfers):
             tenant = self._tenant(number)
-            digits, amount = FATES.get(number % _NUMBERED, "00077"), 1_000 + number % 977
+            digits, amount = FATES.get(number % _NUMBERED), 1_000 + number % 977
             if number % _PAID == 0 and self._available(tenant) > amount:
-                pay(tenant, amount, to=f"9000{digits}", now=self.now)
+                # An account of its own here, too: a corrected one would not be corrected again.
+                pay(tenant, amount, to=f"{number}{digits}" if digits else _COMPLETES, now=self.now)
             else:
                 source = self.fated.get(number, self.sources[tenant.pk])
                 top_up(tenant, source=source, amount=amount, now=self.now)
