@@ -1,0 +1,1 @@
+"""Instant payments: requests for payment and credit transfers over RTP and FedNow."""
