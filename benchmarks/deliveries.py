@@ -57,6 +57,7 @@ BODY = json.dumps(
             "sequence": 4,
             "failureCode": None,
             "returnCode": None,
+            "network": None,
         },
         "timestamp": "2026-11-20T15:00:00.000000Z",
     },

@@ -186,6 +186,7 @@ def _publish(tenant: Tenant) -> None:
                 sequence=1,
                 failure_code=None,
                 return_code=None,
+                network=None,
             ),
             now=utc_now(),
         )

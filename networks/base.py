@@ -34,6 +34,13 @@ class Method(StrEnum):
         return self in {Method.ACH_DEBIT, Method.ACH_CREDIT}
 
 
+class Carrier(StrEnum):
+    """The instant networks of the US."""
+
+    RTP = "rtp"
+    FEDNOW = "fednow"
+
+
 class EventKind(StrEnum):
     """What a network can say about an instruction."""
 
@@ -227,13 +234,15 @@ class Expectation(Protocol):
 @dataclass(frozen=True, kw_only=True)
 class MethodTerms:
     """What a network does for one method. Limits are cents per instruction. `cutoffs` ascend; a
-    network without any moves money around the clock."""
+    network without any moves money around the clock. `carrier` is the instant network that it
+    gives access to."""
 
     amount_max: int
     amount_min: int = 1
     cutoffs: tuple[Cutoff, ...] = ()
     same_day_max: int = 0  # 0: nothing settles on the day on which it is sent
     expected_on: Expectation
+    carrier: Carrier | None = None
 
     def __post_init__(self) -> None:
         times = [cutoff.at for cutoff in self.cutoffs]

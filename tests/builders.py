@@ -106,6 +106,7 @@ def publish(
         "sequence": 1,
         "failure_code": None,
         "return_code": None,
+        "network": None,
     }
     return webhook_events.publish_payment(
         tenant_id=tenant.pk, type=type, data=PaymentData(**(values | fields)), now=now

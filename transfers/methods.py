@@ -53,6 +53,12 @@ class TransferMethod:
         at `speed`, have arrived."""
         return self._terms_of(registry.find(network)).arrival(now, Speed(speed), amount=amount)
 
+    def carrier(self, network: str) -> str | None:
+        """The instant network that carries what goes over the rail of this name; None for ACH, and
+        for a rail that is connected no more."""
+        carrier = self._terms_of(registry.find(network)).carrier
+        return carrier and str(carrier)
+
     def amount_max(self, mode: str, *, own: int | None = None) -> int:
         """The most that a tenant of `mode` can move at once, cents: its own limit or else the
         operator's, and never more than the network takes."""
@@ -81,6 +87,11 @@ class Methods(dict[str, TransferMethod]):
             self.update(before)
 
         return undo
+
+    def carrier(self, name: str, network: str) -> str | None:
+        """`TransferMethod.carrier` of the method of this name, which may be offered no more."""
+        method = self.get(name)
+        return method.carrier(network) if method else None
 
     def of_mode(self, mode: str) -> list[TransferMethod]:
         """The methods that networks serve for tenants of `mode`."""

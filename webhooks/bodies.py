@@ -37,6 +37,7 @@ class PaymentData(Data):
     sequence: Annotated[int, "Counts up per payment."]
     failure_code: str | None
     return_code: str | None
+    network: Annotated[str | None, "The instant network that carries it; null for ACH."]
 
 
 @dataclass(frozen=True, kw_only=True)

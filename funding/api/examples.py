@@ -47,6 +47,7 @@ _RESERVED = {
     "currency": "USD",
     "status": "reserved",
     "fundingMethod": "ach_debit",
+    "network": None,
     "speed": "standard",
     "fundingSourceId": _SOURCE_ID,
     "trigger": "topup",

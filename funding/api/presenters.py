@@ -37,6 +37,7 @@ def funding_transaction(funding: FundingTransaction) -> dict[str, Any]:
         "currency": funding.currency,
         "status": str(funding.status),
         "fundingMethod": str(funding.method),
+        "network": METHODS.carrier(funding.method, funding.network),
         "speed": funding.speed,
         "fundingSourceId": funding.source_id,
         "trigger": str(funding.trigger),
@@ -86,6 +87,7 @@ CSV_HEADER = (
     "failureCode",
     "returnCode",
     "traceNumber",
+    "network",
 )
 
 

@@ -14,7 +14,7 @@ from funding.methods import METHODS
 from funding.models import DESCRIPTION_LENGTH_MAX, FundingMethod, Trigger
 from funding.services.lifecycle import TopUp
 from funding.states import FundingStatus
-from transfers.api import SPEEDS, SpeedField
+from transfers.api import SPEEDS, CarrierOut, SpeedField
 
 
 class TopUpIn(StrictSerializer):
@@ -50,6 +50,7 @@ class FundingTransactionOut(serializers.Serializer[Any]):
     currency = serializers.CharField()
     status = serializers.ChoiceField(choices=FundingStatus.choices)
     fundingMethod = serializers.ChoiceField(choices=FundingMethod.choices)
+    network = CarrierOut()
     speed = serializers.ChoiceField(choices=SPEEDS, help_text="What was asked for.")
     fundingSourceId = serializers.CharField()
     trigger = serializers.ChoiceField(choices=Trigger.choices)

@@ -236,6 +236,7 @@ def _told(funding: FundingTransaction, event: str) -> events.PaymentEvent:
         sequence=funding.event_sequence,
         failure_code=funding.failure_code or None,
         return_code=funding.return_code or None,
+        network=METHODS.carrier(funding.method, funding.network),
     )
     return events.PaymentEvent(tenant_id=funding.tenant_id, type=event, data=data)
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 
 from networks import schemes
-from networks.base import Capabilities, Method, VerificationTerms
+from networks.base import Capabilities, Carrier, Method, VerificationTerms
 from networks.sandbox import scripts
 
 CUTOFFS = schemes.USUAL_CUTOFFS
+_RTP = replace(schemes.INSTANT, carrier=Carrier.RTP)
 CAPABILITIES = Capabilities(
     methods=MappingProxyType(
         {
             Method.ACH_DEBIT: schemes.ach_debit(CUTOFFS),
             Method.ACH_CREDIT: schemes.ach_credit(CUTOFFS),
-            Method.RTP_REQUEST: schemes.INSTANT,
-            Method.RTP_CREDIT: schemes.INSTANT,
+            Method.RTP_REQUEST: _RTP,
+            Method.RTP_CREDIT: _RTP,
         }
     ),
     verification=VerificationTerms(

@@ -36,6 +36,7 @@ _CREATED = {
     "currency": "USD",
     "status": "created",
     "method": "ach_credit",
+    "network": None,
     "speed": "standard",
     "recipient": _ACCOUNT,
     "recipientId": _RECIPIENT_ID,

@@ -40,6 +40,7 @@ def payment(row: Payment) -> dict[str, Any]:
         "currency": row.currency,
         "status": str(row.status),
         "method": str(row.method),
+        "network": METHODS.carrier(row.method, row.network),
         "speed": row.speed,
         "recipient": bank_account(row.recipient),
         "recipientId": row.recipient_id if row.recipient.is_saved else None,
@@ -100,6 +101,7 @@ CSV_HEADER = (
     "failureCode",
     "returnCode",
     "traceNumber",
+    "network",
 )
 
 

@@ -14,7 +14,7 @@ from payments.methods import METHODS
 from payments.models import DESCRIPTION_LENGTH_MAX, NICKNAME_LENGTH_MAX, PaymentMethod
 from payments.services.orders import Order
 from payments.states import PaymentStatus
-from transfers.api import SPEEDS, SpeedField
+from transfers.api import SPEEDS, CarrierOut, SpeedField
 
 _ABSENT: dict[str, Any] = {"not": {}}
 _RECIPIENTS = {"recipient", "recipientId"}
@@ -114,6 +114,7 @@ class PaymentOut(serializers.Serializer[Any]):
     currency = serializers.CharField()
     status = serializers.ChoiceField(choices=PaymentStatus.choices)
     method = serializers.ChoiceField(choices=PaymentMethod.choices)
+    network = CarrierOut()
     speed = serializers.ChoiceField(choices=SPEEDS, help_text="What was asked for.")
     recipient = PaidAccountOut()
     recipientId = serializers.CharField(allow_null=True, help_text="If it was a saved one.")

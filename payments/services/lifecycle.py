@@ -261,6 +261,7 @@ def _told(payment: Payment, event: str) -> events.PaymentEvent:
         sequence=payment.event_sequence,
         failure_code=payment.failure_code or None,
         return_code=payment.return_code or None,
+        network=METHODS.carrier(payment.method, payment.network),
     )
     return events.PaymentEvent(tenant_id=payment.tenant_id, type=event, data=data)
 

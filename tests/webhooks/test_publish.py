@@ -53,7 +53,7 @@ class TestPaymentEvent:
             == (
                 f'{{"id":"{event_id}","type":"payment.failed","data":{{"paymentId":"{payment_id}",'
                 '"amount":25000,"status":"failed","currency":"USD","direction":"in","sequence":3,'
-                '"failureCode":"caf\\u00e9","returnCode":null},'
+                '"failureCode":"caf\\u00e9","returnCode":null,"network":null},'
                 '"timestamp":"2026-11-20T15:00:00.000000Z"}'
             ).encode()
         )
@@ -180,6 +180,7 @@ def payment_data(**fields):
         "sequence": 1,
         "failure_code": None,
         "return_code": None,
+        "network": None,
     }
     return bodies.PaymentData(**(values | fields))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypedDict
 
 Method = Literal["ach_debit", "rtp"]
+Network = Literal["rtp", "fednow"]
 Speed = Literal["standard", "same_day"]
 FundingStatus = Literal[
     "reserved", "awaiting_confirmation", "pending", "in_transit", "completed", "failed"
@@ -84,6 +85,7 @@ class FundingTransaction(TypedDict):
     currency: str
     status: FundingStatus
     fundingMethod: Method
+    network: Network | None
     fundingSourceId: str
     trigger: Literal["topup", "auto_funding", "staff"]
     speed: Speed
@@ -148,6 +150,7 @@ class Payment(TypedDict):
     currency: str
     status: PaymentStatus
     method: PaymentMethod
+    network: Network | None
     recipient: PaidAccount
     recipientId: str | None
     createdBy: dict[str, str | None]
@@ -235,6 +238,7 @@ class PaymentData(TypedDict):
     sequence: int
     failureCode: str | None
     returnCode: str | None
+    network: str | None
 
 
 class FundingSourceUpdated(TypedDict):

@@ -27,6 +27,7 @@ def money(payment_id, status="", failure_code=None, return_code=None):
         "sequence": 1,
         "failureCode": failure_code,
         "returnCode": return_code,
+        "network": None,
     }
 
 
