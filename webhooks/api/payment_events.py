@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from common.money import CURRENCY
-from networks.base import Carrier
 from webhooks.api.described import Document, schema_of
 from webhooks.bodies import PaymentData
 
 FUNDING_ID = "ftx_01kajq4j2k3m4n5p6q7r8s9t0v"
 PAYMENT_ID = "pay_01kajq5a2b3c4d5e6f7g8h9j0k"
-
-
-CARRIERS = [each.value for each in Carrier]
 
 
 class _Move(NamedTuple):
@@ -73,7 +69,6 @@ def _data(prefix: str, direction: str, statuses: tuple[str, ...], description: s
         "currency": {"const": CURRENCY},
         "direction": {"const": direction},
         "sequence": {"minimum": 1},
-        "network": {"enum": [*CARRIERS, None]},
     }.items():
         schema["properties"][name] |= narrowed
     del schema["properties"]["direction"]["enum"]
