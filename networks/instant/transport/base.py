@@ -7,9 +7,15 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
 
+CONTENT_BYTES_MAX = 1 << 20
+WAIT_MAX = timedelta(seconds=30)
+
 
 class Silent(Exception):
-    """Nobody knows whether the message was taken. `cause` is a word for the log and for staff."""
+    """Nobody said that the message was taken, and it may have been. `cause` is a word for staff.
+
+    It is sent again as the network wants that, so that one that never arrived arrives in the end.
+    """
 
     def __init__(self, cause: str) -> None:
         super().__init__(cause)
@@ -17,8 +23,10 @@ class Silent(Exception):
 
 
 class NotTaken(Exception):
-    """The message was surely not taken, and will not be: the other side said so, or was never
-    reached. `code` is a word, `reason` a sentence for staff."""
+    """The other side said that it does not take this message: nothing comes of it.
+
+    `code` is its word for why, `reason` its sentence. Both are shown to staff only.
+    """
 
     def __init__(self, code: str, reason: str = "") -> None:
         super().__init__(code, reason)
@@ -27,7 +35,7 @@ class NotTaken(Exception):
 
 
 class Unavailable(Exception):
-    """Messages cannot be fetched or acknowledged at present. To be tried again."""
+    """Messages cannot be fetched or acknowledged now. To be tried again. `cause` is a word."""
 
     def __init__(self, cause: str) -> None:
         super().__init__(cause)
@@ -46,14 +54,14 @@ class Transport(Protocol):
     """One way to one network. Calls may come from several threads at once."""
 
     def send(self, content: bytes, *, name: str) -> None:
-        """Hand a message over. `name` is its id: the same again under the same name is harmless.
+        """Hand a message over. `name` is its id.
 
-        Raises Silent and NotTaken.
+        Raises Silent, NotTaken, and ValueError for content of more than 1 MiB.
         """
 
     def receive(self, *, limit: int, wait: timedelta) -> Sequence[Delivery]:
-        """The oldest messages that are not acknowledged, at most `limit`. Waits for the first of
-        them as long as `wait`. Raises Unavailable."""
+        """The oldest messages that are not acknowledged, at most `limit`. Waits up to `wait` (30
+        seconds at most) if there is none. Raises Unavailable."""
 
     def acknowledge(self, ids: Iterable[str]) -> None:
         """These messages are kept here, and need not be delivered again. Unknown ids are passed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
@@ -217,7 +218,7 @@ def _rejection(_profile: Profile) -> Rejection:
     return Rejection(reference="M-1", code="690", text="Unknown participant", rejected_at=NOW)
 
 
-_MADE = {
+_MADE: Mapping[str, Callable[[Profile], Message]] = {
     "pain.013": _request,
     "pain.014": _answer,
     "pacs.008": _transfer,
