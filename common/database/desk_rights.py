@@ -43,7 +43,7 @@ _ONLY_READ = frozenset(
     }
 )
 # Staff try the line to a bank.
-_READ_ALL = frozenset({"ach_achkey"})
+_READ_ALL = frozenset({"ach_achkey", "instant_instantkey"})
 # An invitation that is sent anew or revoked loses its link.
 _MAY_EMPTY = frozenset({"tenants_invitation"})
 # Nobody orders money, issues a key or joins a team here, or says what a bank says.

@@ -84,6 +84,7 @@ _NEVER_AUDITED = frozenset(
 # Columns that say who somebody is, or open something.
 _SECRETS: Mapping[str, frozenset[str]] = {
     "ach_achkey": frozenset({"private_key_token"}),
+    "instant_instantkey": frozenset({"private_key_token"}),
     "tenants_user": frozenset({"password"}),
     "webhooks_webhookendpoint": frozenset({"previous_secret_token", "secret_token"}),
 }

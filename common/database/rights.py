@@ -84,6 +84,7 @@ NEVER_OF_API = frozenset(
 # Columns that say who somebody is, or open something.
 SECRETS: Mapping[str, frozenset[str]] = {
     "ach_achkey": frozenset({"private_key_token"}),
+    "instant_instantkey": frozenset({"private_key_token"}),
     "funding_confirmationlink": frozenset({"digest"}),
     "payments_paymentconfirmationlink": frozenset({"digest"}),
     "solvency_prooftree": frozenset({"secret_token"}),
@@ -131,6 +132,8 @@ _OF_API: Mapping[str, Rights] = {
     "ach_infile": READ_ONLY,
     "ach_railline": READ_ONLY,
     "ach_railversion": READ_ONLY,
+    "instant_instantrail": READ_ONLY,
+    "instant_instantversion": READ_ONLY,
     # The team's page says who has a second factor, and nothing of it.
     "mfa_authenticator": READ_ONLY._replace(read=("id", "user_id", "type")),
     "rails_rail": READ_ONLY,

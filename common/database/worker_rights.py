@@ -55,6 +55,9 @@ _ONLY_READ = frozenset(
         "django_content_type",
         "funding_fundinglimit",
         "funding_retryrule",
+        "instant_instantkey",
+        "instant_instantrail",
+        "instant_instantversion",
         "network_inbox_handsettlement",
         "payments_paymentsettings",
         "rails_rail",
@@ -128,13 +131,26 @@ _DECIDED: Mapping[str, frozenset[str]] = {
     "funding_fundingtransaction": frozenset(
         {"confirmed_at", "created_by_id", "created_by_type", "requires_confirmation"}
     ),
+    "instant_conversation": frozenset({"resolution", "resolved_at", "resolved_by"}),
+    "instant_returnask": frozenset(
+        {
+            "decided_at",
+            "decided_by",
+            "gives_back",
+            "proposed_at",
+            "proposed_by",
+            "proposed_why",
+            "reason_code",
+            "status",
+        }
+    ),
     # It changes `confirmed_at` and `second_look_at` where it keeps a payment back whose payer left;
     # triggers let no payment go by that (decision 0196).
     "payments_payment": frozenset({"created_by_id", "created_by_type", "requires_confirmation"}),
     "reconciliation_match": frozenset({"voided_at", "voided_by", "voided_why"}),
 }
 # It opens the lines to banks.
-_READ_ALL = frozenset({"ach_achkey"})
+_READ_ALL = frozenset({"ach_achkey", "instant_instantkey"})
 _MAILS_WITH_LINKS = "('password_reset', 'staff_enrolment', 'enrolment')"
 _IS_NOBODYS = "actor_type IN ('system', 'network')"
 _INSERTS: Mapping[str, str] = {

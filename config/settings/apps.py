@@ -36,6 +36,7 @@ INSTALLED_APPS = [
     *(["demo"] if DEBUG else []),  # its logins are public
     "networks.rails",
     "networks.ach",
+    "networks.instant",
     "networks.sandbox",
     "transfers.inbox",
     "webhooks",

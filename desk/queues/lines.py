@@ -16,6 +16,8 @@ _NAMES = {
     "funding.linkconsent": "Bank consents to revoke",
     "funding.sourceverification": "Verifications to begin",
     "funding.depositentry": "Micro-deposits",
+    "instant.instantline": "Instant networks to listen to",
+    "instant.message": "Messages of instant networks to send or read",
     "network_inbox.inboundevent": "Messages to apply",
     "payments.payment": "Payments to submit",
     "seals.auditstream": "Audit log to stream",

@@ -1,1 +1,4 @@
-"""Instant payments: requests for payment and credit transfers over RTP and FedNow."""
+"""Instant payments over RTP and FedNow, one core with two profiles.
+
+It imports nothing above `networks`: tenants, staff and instructions are opaque text here.
+"""

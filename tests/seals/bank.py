@@ -47,6 +47,7 @@ from tests.networks.ach import life
 from tests.networks.ach.builders import RAIL, TERMS, take_some
 from tests.networks.ach.folder import Folder
 from tests.reconciliation import statements
+from tests.seals import instant
 
 ANN, BEN = "usr_ann", "usr_ben"
 
@@ -62,6 +63,7 @@ def keep(tenant: Tenant) -> None:
     _answer(file, noon)
     _say(file, noon)
     _statement(noon)
+    instant.keep(noon)
 
 
 def _agree(now: datetime) -> None:

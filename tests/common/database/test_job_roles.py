@@ -73,6 +73,9 @@ ONLY_READ_BY_WORKERS = [
     "django_content_type",
     "funding_fundinglimit",
     "funding_retryrule",
+    "instant_instantkey",
+    "instant_instantrail",
+    "instant_instantversion",
     "network_inbox_handsettlement",
     "payments_paymentsettings",
     "rails_rail",
@@ -150,6 +153,7 @@ TABLES = {
             if application != "not even read" and name not in NEVER_AUDITED
         },
         "ach_achkey": "R(but private_key_token)",
+        "instant_instantkey": "R(but private_key_token)",
         "tenants_user": "R(but password)",
         "webhooks_webhookendpoint": "R(but previous_secret_token secret_token)",
         "balance_checkpoint": "RIU",
@@ -176,6 +180,11 @@ TABLES = {
             " immediate_origin kind modifier rail_id released_by version_id)"
         ),
         "ach_spokenanswer": "RIU(decided_at id status)",
+        "instant_conversation": (
+            "RIU(accepted_at account_token advised_at attempts code ended_at final_due_at id"
+            " reason review_code review_since sent_at settled_at settlement_date status waits_for)"
+        ),
+        "instant_returnask": "RIU(id)",
         "funding_fundingtransaction": (
             "RIU(but amount created_by_id created_by_type currency method requires_confirmation"
             " retry_of_id source_id speed tenant_id trigger)"

@@ -103,6 +103,20 @@ TABLES = {
     "funding_linkconsent": "IU",
     "funding_retryrule": "IU",
     "funding_sourceverification": "IU",
+    "instant_conversation": (
+        "IU(but account_fingerprint account_last4 amount created_at description end_to_end_id"
+        " expires_at instruction_id kind mismatch name original_id rail_id reference"
+        " routing_number tenant_id terms_digest)"
+    ),
+    "instant_instantevent": "IU(acknowledged id voided_at)",
+    "instant_instantkey": "IU(id private_key_token retired_at retired_by)",
+    "instant_instantline": "IU",
+    "instant_instantrail": "I",
+    "instant_instantversion": "IU(account_token decided_at decided_by id status superseded_at)",
+    "instant_message": ("IU(but created_at direction message_id name rail_id sha256 size)"),
+    "instant_returnask": (
+        "IU(but amount case_id code conversation_id created_at information message_id rail_id)"
+    ),
     "mfa_authenticator": "IUD",
     "network_inbox_handsettlement": (
         "IU(decided_at decided_by_id decision decision_note event_id id)"
@@ -234,6 +248,14 @@ NEVER_TRUNCATED = [
     "funding_fundingsource",
     "funding_fundingsourceversion",
     "funding_fundingtransaction",
+    "instant_conversation",
+    "instant_instantevent",
+    "instant_instantkey",
+    "instant_instantline",
+    "instant_instantrail",
+    "instant_instantversion",
+    "instant_message",
+    "instant_returnask",
     "network_inbox_handsettlement",
     "network_inbox_inboundevent",
     "payments_payment",
