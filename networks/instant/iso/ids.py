@@ -7,6 +7,8 @@ number and eighteen digits. All have 35 characters.
 
 from __future__ import annotations
 
+import hashlib
+import uuid
 from datetime import date
 
 from networks.instant.iso.profiles import RTP, Profile
@@ -56,3 +58,10 @@ def _digits(number: int, width: int) -> str:
     if number < 0 or len(digits) > width:
         raise ValueError(f"a number has up to {width} digits")
     return digits
+
+
+def uetr(seed: str) -> str:
+    """The unique end-to-end transaction reference of a payment: the same for the same seed, in the
+    form of a random UUID (version 4), which is the only one that networks take."""
+    digest = hashlib.sha256(seed.encode()).digest()
+    return str(uuid.UUID(bytes=digest[:16], version=4))

@@ -13,7 +13,9 @@ from networks.instant.iso.profiles import EASTERN, Profile
 
 CURRENCY = "USD"
 _ROUTING_NUMBER_LENGTH = 9
-_UETR_LENGTH = 36
+_ACCOUNT_NUMBER_LENGTH_MAX = 34
+_WORDS_MAX, _REMITTANCE_MAX = 105, 140
+_UETR = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.ASCII)
 _AMOUNT = re.compile(r"([0-9]{1,12})(?:\.([0-9]{1,2}))?", re.ASCII)
 
 
@@ -33,9 +35,23 @@ def _id(value: str, _profile: Profile) -> str:
 
 
 def _uetr(value: str, _profile: Profile) -> str:
-    if len(value) != _UETR_LENGTH:
-        raise ValueError("a UETR is a UUID with its hyphens")
+    if not _UETR.fullmatch(value):
+        raise ValueError("a UETR is a UUID of version 4 in small letters (ids.uetr makes one)")
     return value
+
+
+def _account_number(value: str, _profile: Profile) -> str:
+    if not value.isascii() or len(value) > _ACCOUNT_NUMBER_LENGTH_MAX:
+        raise ValueError("an account number has up to 34 characters of ASCII")
+    return value
+
+
+def _routing_number(value: str, _profile: Profile) -> str:
+    """Of a participant in a header: its first nine characters."""
+    number = value[:_ROUTING_NUMBER_LENGTH]
+    if len(number) != _ROUTING_NUMBER_LENGTH or not number.isdigit():
+        raise ValueError("a routing number has nine digits")
+    return number
 
 
 def _same(text: str, _profile: Profile) -> str:
@@ -77,8 +93,12 @@ ID = Kind("value_malformed", _id, _same)
 UETR = Kind("value_malformed", _uetr, _same)
 CODE = Kind("value_unknown", _id, _same)
 NAME = Kind("value_malformed", lambda value, _profile: texts.plain(value), _same)
-WORDS = Kind("value_malformed", lambda value, _profile: texts.plain(value, 105), _same)
-ROUTING = Kind("value_malformed", lambda value, _profile: value[:_ROUTING_NUMBER_LENGTH], _same)
+WORDS = Kind("value_malformed", lambda value, _profile: texts.plain(value, _WORDS_MAX), _same)
+REMITTANCE = Kind(
+    "value_malformed", lambda value, _profile: texts.plain(value, _REMITTANCE_MAX), _same
+)
+ACCOUNT = Kind("value_malformed", _account_number, _same)
+ROUTING = Kind("value_malformed", _routing_number, _same)
 CENTS = Kind("amount_malformed", _dollars, _cents, has_currency=True)
 MOMENT = Kind("moment_malformed", clocks.text_of, clocks.moment_of)
 DAY = Kind("moment_malformed", lambda value, _profile: value.isoformat(), _day)

@@ -114,7 +114,7 @@ def _value(leaf: Leaf, element: Element, text: str, profile: Profile) -> Any:
         raise Unreadable("currency_unsupported", leaf.path)
     try:
         return leaf.kind.read(text, profile)
-    except ValueError:
+    except (ValueError, OverflowError):  # a year in which no time zone can be looked up
         raise Unreadable(leaf.kind.fault, leaf.path) from None
 
 

@@ -7,7 +7,7 @@ procedures, as far as they are public; a figure that is not published says so.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
 from types import MappingProxyType
@@ -38,7 +38,7 @@ class Profile:
     operator: str  # who sends and receives the network's own messages, in headers
     amount_max: int
     limits_as_of: date
-    versions: Mapping[str, str]  # by the kind of a message: `001.08`
+    versions: Mapping[str, str] = field(hash=False)  # by the kind of a message: `001.08`
     header_version: str
     participant_length: int  # in headers
     payment_statuses: frozenset[str]  # of pacs.002

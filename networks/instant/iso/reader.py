@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from networks.instant.iso import documents, envelopes, leaves
+from networks.instant.iso import documents, envelopes, leaves, validation
 from networks.instant.iso.envelopes import Envelope
 from networks.instant.iso.faults import Unreadable
 from networks.instant.iso.layouts.base import Layout
@@ -28,6 +28,7 @@ def read(content: bytes, profile: Profile) -> Read:
     """The message, and who sent it. Raises Unreadable."""
     envelope = envelopes.opened(documents.parsed(content), profile)
     layout = layout_named(envelope.name, envelope.wrapper, profile)
+    validation.require_valid(envelope.root, profile)
     message = _message(envelope, layout, profile)
     return Read(_header(envelope, message, profile), message)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lxml import etree
 
 from networks.instant.iso import documents, envelopes, ids, leaves
+from networks.instant.iso.faults import Unreadable
 from networks.instant.iso.layouts.known import layout_of
 from networks.instant.iso.leaves import Said
 from networks.instant.iso.messages import Header, Message, Rejection
@@ -63,8 +64,11 @@ def duplicate(content: bytes, profile: Profile) -> bytes:
     envelope = envelopes.opened(documents.parsed(content), profile)
     namespace = envelopes.header_namespace(profile)
     mark = f"{{{namespace}}}{envelopes.DUPLICATE}"
+    created = envelope.header.find(f"{{{namespace}}}{envelopes.CREATED}")
+    if created is None:
+        raise Unreadable("element_missing", envelopes.CREATED)
     if envelope.header.find(mark) is None:
         element = etree.Element(mark)
         element.text = "DUPL"
-        envelope.header.find(f"{{{namespace}}}{envelopes.CREATED}").addnext(element)
+        created.addnext(element)
     return documents.canonical_of(envelope.root)

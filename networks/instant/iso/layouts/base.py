@@ -37,7 +37,7 @@ def party(path: str, source: str) -> Leaf:
 
 
 def account(path: str, source: str) -> Leaf:
-    return Leaf(f"{path}/Id/Othr/Id", kinds.ID, source)
+    return Leaf(f"{path}/Id/Othr/Id", kinds.ACCOUNT, source)
 
 
 def reason(path: str) -> Iterator[Leaf]:
@@ -54,10 +54,10 @@ def day_or_moment(path: str, source: str, day: kinds.Kind) -> Iterator[Leaf]:
 
 
 def original() -> Iterator[Leaf]:
-    """Which message something is about."""
+    """Which message something is about. Who never saw it does not know when it was made."""
     yield Leaf("OrgnlMsgId", kinds.ID, "original_message_id")
     yield Leaf("OrgnlMsgNmId", kinds.CODE, "original_message_name")
-    yield Leaf("OrgnlCreDtTm", kinds.MOMENT, "original_created_at")
+    yield optional(Leaf("OrgnlCreDtTm", kinds.MOMENT, "original_created_at"))
 
 
 def transfer_ids() -> Iterator[Leaf]:
@@ -67,7 +67,7 @@ def transfer_ids() -> Iterator[Leaf]:
 
 
 def remittance() -> Leaf:
-    return optional(Leaf("RmtInf/Ustrd", kinds.WORDS, "remittance"))
+    return optional(Leaf("RmtInf/Ustrd", kinds.REMITTANCE, "remittance"))
 
 
 def rejection(wrapper: str) -> Layout:
