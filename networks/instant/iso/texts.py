@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import unicodedata
+from networks import latin
 
 NAME_MAX = 140
 
 
 def plain(text: str, length_max: int = NAME_MAX) -> str:
-    """The text with the base letters of the Latin script, single blanks between words, and cut.
+    """The text in base letters of the Latin script, single blanks between words, and cut.
 
     Raises ValueError if nothing is left: such a name is none that a bank has.
     """
-    decomposed = unicodedata.normalize("NFKD", text)
-    letters = "".join(each if " " <= each <= "~" else _left_out(each) for each in decomposed)
-    cut = " ".join(letters.split())[:length_max].rstrip()
+    cut = latin.folded(text)[:length_max].rstrip()
     if not cut:
         raise ValueError("the text has no letter that a message can carry")
     return cut
-
-
-def _left_out(character: str) -> str:
-    return "" if unicodedata.combining(character) else " "

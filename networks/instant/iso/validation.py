@@ -140,7 +140,8 @@ def _is_message(element: Element) -> bool:
 
 
 def _target(path: Path) -> str:
-    return _schema_tree(path).getroot().get("targetNamespace", "")
+    namespace: str = _schema_tree(path).getroot().get("targetNamespace", "")
+    return namespace
 
 
 def _schema_tree(path: Path) -> Element:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -25,7 +26,8 @@ def folder(tmp_path):
 
 def checked(folder, *options):
     """What the command says, and its status."""
-    output, status = StringIO(), 0
+    output = StringIO()
+    status: Any = 0
     try:
         call_command("check_messages", *options, "--json", str(folder), stdout=output)
     except SystemExit as end:

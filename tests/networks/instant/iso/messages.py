@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 from networks.instant.iso import ids
 from networks.instant.iso.layouts import fednow, rtp
@@ -24,6 +25,7 @@ from networks.instant.iso.messages import (
     StatusRequest,
 )
 from networks.instant.iso.profiles import FEDNOW, PROFILES, RTP, Profile
+from networks.instant.iso.reader import read
 from networks.instant.iso.writer import header_of, write
 
 NOW = datetime(2026, 11, 29, 2, tzinfo=UTC)  # the evening before, Eastern time
@@ -65,7 +67,12 @@ def written(message: Message, profile: Profile) -> bytes:
     return write(message, header(message, profile), profile)
 
 
-def message(kind: str, profile: Profile) -> Message:
+def came(content: bytes, profile: Profile) -> Any:
+    """What is read, of whatever kind."""
+    return read(content, profile).message
+
+
+def message(kind: str, profile: Profile) -> Any:
     """The message with everything in it that the network has."""
     return _MADE[kind](profile)
 

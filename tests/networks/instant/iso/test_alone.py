@@ -9,7 +9,10 @@ import grimp
 import pytest
 
 GRAPH = grimp.build_graph("networks", include_external_packages=True)
-PARTS = {"networks.instant.iso": {"lxml"}, "networks.instant.transport": {"cryptography"}}
+PARTS = {
+    "networks.instant.iso": {"lxml", "networks.latin"},
+    "networks.instant.transport": {"cryptography"},
+}
 INSIDE = {
     part: {name for name in GRAPH.modules if f"{name}.".startswith(f"{part}.")} for part in PARTS
 }

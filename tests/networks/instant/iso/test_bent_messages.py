@@ -8,7 +8,7 @@ from networks.instant.iso.faults import SENTENCES, Unreadable
 from networks.instant.iso.profiles import FEDNOW, PROFILES, RTP
 from networks.instant.iso.reader import read
 from tests.networks.instant.iso.bending import bent, marked, says, twice, without
-from tests.networks.instant.iso.messages import message, written
+from tests.networks.instant.iso.messages import came, message, written
 
 AMOUNT = "IntrBkSttlmAmt"
 
@@ -132,7 +132,7 @@ class TestNamespacesAndEnvelopes:
         content = written(sent, FEDNOW)
         other = content.replace(b"Incoming", b"Outgoing").replace(b"incoming", b"outgoing")
 
-        assert read(other, FEDNOW).message == sent
+        assert came(other, FEDNOW) == sent
 
 
 class TestWhatIsPassedOver:
@@ -151,19 +151,19 @@ class TestWhatIsPassedOver:
         assert b"PstlAdr" in more
         assert b"Technical" in more
         assert b"Sgntr" in more
-        assert read(more, FEDNOW).message == sent
+        assert came(more, FEDNOW) == sent
 
     def test_an_amount_in_whole_dollars(self):
         content = written(message("pain.013", RTP), RTP)
 
-        assert read(content.replace(b">123.45<", b">50000<"), RTP).message.amount == 5_000_000
+        assert came(content.replace(b">123.45<", b">50000<"), RTP).amount == 5_000_000
 
     def test_an_expiry_without_a_time_lasts_until_the_end_of_the_day(self):
         content = written(message("pain.013", RTP), RTP)
         old = content[content.index(b"<m:XpryDt>") : content.index(b"</m:XpryDt>")]
         bent_ = content.replace(old, b"<m:XpryDt><m:Dt>2026-12-01</m:Dt>")
 
-        assert read(bent_, RTP).message.expires_at.isoformat() == "2026-12-02T04:59:59+00:00"
+        assert came(bent_, RTP).expires_at.isoformat() == "2026-12-02T04:59:59+00:00"
 
 
 def _fault(content: bytes, profile) -> str:

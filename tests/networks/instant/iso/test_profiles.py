@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from datetime import date
+from typing import Any
 
 import pytest
 from lxml import etree
@@ -19,14 +20,14 @@ _XS = {"xs": "http://www.w3.org/2001/XMLSchema"}
 
 class TestIds:
     def test_of_rtp(self):
-        of = {"participant": "123456780T1", "day": DAY, "number": 7}
+        of: dict[str, Any] = {"participant": "123456780T1", "day": DAY, "number": 7}
 
         assert ids.message_id(RTP, **of) == "M20261128123456780T1BBLS00000000007"
         assert ids.instruction_id(RTP, **of) == "20261128123456780T1BBLST00000000007"
         assert ids.business_id(RTP, message_id(RTP)) == "B20261128123456780T1BBLS00000000001"
 
     def test_of_fednow(self):
-        of = {"participant": "123456780", "day": DAY, "number": 7}
+        of: dict[str, Any] = {"participant": "123456780", "day": DAY, "number": 7}
 
         assert ids.message_id(FEDNOW, **of) == "20261128123456780000000000000000007"
         assert ids.business_id(FEDNOW, message_id(FEDNOW)) == message_id(FEDNOW)
