@@ -23,6 +23,7 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "value_malformed": "A value has not the form that it must have",
         "amount_malformed": "An amount is no positive number of dollars and cents",
         "amount_decimals": "An amount has more than two decimals",
+        "amounts_differ": "Two amounts of the message differ that have to be the same",
         "currency_unsupported": "An amount is not in US dollars",
         "moment_malformed": "A date or a time cannot be read",
     }

@@ -101,12 +101,19 @@ def read(
     for leaf in leaves:
         if leaf.fixed or leaf.way is Way.WRITTEN or leaf.source in values:
             continue
-        element = root.find("/".join(_tags(namespace, leaf.path)))
-        text = "" if element is None else (element.text or "").strip()
-        if text:
-            values[leaf.source] = _value(leaf, element, text, profile)
+        if (value := _found(root, leaf, namespace, profile)) is not None:
+            values[leaf.source] = value
     _require(values, leaves)
+    for leaf in leaves:
+        if leaf.way is Way.WRITTEN and leaf.kind.has_currency:
+            _require_same(values, leaf, _found(root, leaf, namespace, profile))
     return values
+
+
+def _found(root: Element, leaf: Leaf, namespace: str, profile: Profile) -> Any:
+    element = root.find("/".join(_tags(namespace, leaf.path)))
+    text = "" if element is None else (element.text or "").strip()
+    return _value(leaf, element, text, profile) if text else None
 
 
 def _value(leaf: Leaf, element: Element, text: str, profile: Profile) -> Any:
@@ -123,6 +130,12 @@ def _require(values: Mapping[str, Any], leaves: Iterable[Leaf]) -> None:
         is_needed = leaf.way is Way.BOTH and not (leaf.fixed or leaf.is_optional)
         if is_needed and leaf.source not in values:
             raise Unreadable("element_missing", leaf.path)
+
+
+def _require_same(values: Mapping[str, Any], leaf: Leaf, value: Any) -> None:
+    """An amount that a message says twice has to be the same."""
+    if value is not None and value != values[leaf.source]:
+        raise Unreadable("amounts_differ", leaf.path)
 
 
 @lru_cache(maxsize=1024)

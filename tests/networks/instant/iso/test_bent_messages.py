@@ -30,6 +30,8 @@ BENT = [
     ("fednow", "pacs.004", marked("RtrdIntrBkSttlmAmt", "Ccy", "usd"), "currency_unsupported",
      "RtrdIntrBkSttlmAmt"),
     ("rtp", "pacs.008", marked(AMOUNT, "Ccy", None), "currency_unsupported", AMOUNT),
+    ("rtp", "pacs.008", says("TtlIntrBkSttlmAmt", "9999999.99"), "amounts_differ",
+     "GrpHdr/TtlIntrBkSttlmAmt"),
     ("rtp", "pacs.008", says("EndToEndId", "E" * 36), "value_too_long", "EndToEndId"),
     ("fednow", "pacs.008", says("MsgId", "M" * 36), "value_too_long", "MsgId"),
     ("rtp", "pacs.008", says("EndToEndId", ""), "value_malformed", "EndToEndId"),
