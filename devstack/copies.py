@@ -27,7 +27,7 @@ class Recipe:
     """What runs on the servers: the web server first, so that it loads while `seed` works.
 
     The others follow: sweeps must not meet the demo tenant's past half made. `neighbors` (the bank,
-    the webhook receiver) need no servers, and are there before all of them.
+    the operator, the webhook receiver) need no servers, and are there before all of them.
     """
 
     prepare: Callable[[Profile, Mapping[str, str], Sink], None]
@@ -37,11 +37,13 @@ class Recipe:
 
 
 PRODUCT_WITHOUT_DEMO_TENANT = Recipe(
-    prepare=preparation.migrate, programs=programs.of_product, neighbors=(programs.bank,)
+    prepare=preparation.migrate,
+    programs=programs.of_product,
+    neighbors=(programs.bank, programs.operator),
 )
 PRODUCT = replace(
     PRODUCT_WITHOUT_DEMO_TENANT,
-    neighbors=(programs.bank, programs.receiver),
+    neighbors=(*PRODUCT_WITHOUT_DEMO_TENANT.neighbors, programs.receiver),
     seed=preparation.seed,
 )
 

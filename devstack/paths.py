@@ -87,6 +87,20 @@ class Profile:
         return self.bank / "clock.json"
 
     @property
+    def operator(self) -> Path:
+        """Of the stand-in operator of instant payments: its record, keys, and where it listens."""
+        return self.home / "instant"
+
+    @property
+    def operator_connection(self) -> Path:
+        """Where the operator says how it is reached; there while it runs."""
+        return self.operator / "connection.json"
+
+    @property
+    def operator_socket(self) -> Path:
+        return self.sockets / "operator.sock"
+
+    @property
     def receiver(self) -> Path:
         """Of the webhook receiver: its secret, and where it listens."""
         return self.home / "receiver"

@@ -90,10 +90,15 @@ def recalled(path: Path, *, neighbors: str, make: Callable[[], dict[str, str]]) 
 
 
 def neighbors_said(profile: Profile) -> str:
-    """What the bank and the webhook receiver of the copy said of themselves when they were ready,
-    in few letters. Raises StartFailed."""
+    """What the bank, the operator and the webhook receiver of the copy said of themselves when they
+    were ready, in few letters. Raises StartFailed."""
     digest = hashlib.sha256()
-    for path in (profile.bank_connection, profile.receiver_connection):
+    connections = (
+        profile.bank_connection,
+        profile.operator_connection,
+        profile.receiver_connection,
+    )
+    for path in connections:
         _await_file(path)
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -1,5 +1,5 @@
-"""The stand-in bank, the webhook receiver and the product's own processes: what `./run up` starts
-beside the servers."""
+"""The stand-in bank and operator, the webhook receiver and the product's own processes: what
+`./run up` starts beside the servers."""
 
 from __future__ import annotations
 
@@ -41,6 +41,14 @@ def bank(profile: Profile) -> Program:
     """The bank that the product sends its files to."""
     profile.bank_connection.unlink(missing_ok=True)  # of the last run: it says so once it listens
     return _program("bank", _bank(profile), os.environ, stop_seconds=5)
+
+
+def operator(profile: Profile) -> Program:
+    """The operator of instant payments, and the page of the payer's bank."""
+    profile.operator_connection.unlink(missing_ok=True)  # of the last run
+    options = [f"--home={profile.operator}", f"--control={profile.operator_socket}"]
+    command = ["-m", "devstack.instant", "serve", *options]
+    return _program("operator", command, os.environ, stop_seconds=5)
 
 
 def receiver(profile: Profile) -> Program:

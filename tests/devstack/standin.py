@@ -41,8 +41,17 @@ def prepare(_profile: Profile, _variables: Mapping[str, str], _sink: object) -> 
 
 def bank(profile: Profile) -> Program:
     """The real one, in the copy's own folder as the others are."""
+    return _in_its_folder(devstack_programs.bank(profile), profile)
+
+
+def operator(profile: Profile) -> Program:
+    """The real one, too."""
+    return _in_its_folder(devstack_programs.operator(profile), profile)
+
+
+def _in_its_folder(program: Program, profile: Profile) -> Program:
     variables = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return replace(devstack_programs.bank(profile), folder=profile.home, environment=variables)
+    return replace(program, folder=profile.home, environment=variables)
 
 
 def programs(profile: Profile, port: int, variables: Mapping[str, str]) -> list[Program]:
@@ -65,5 +74,5 @@ def _python(
 
 
 if __name__ == "__main__":
-    recipe = Recipe(prepare=prepare, programs=programs, neighbors=(bank,))
+    recipe = Recipe(prepare=prepare, programs=programs, neighbors=(bank, operator))
     sys.exit(run_reporting(lambda: up.up(port=int(sys.argv[1]), recipe=recipe)))

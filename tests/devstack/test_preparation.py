@@ -106,6 +106,10 @@ class TestNeighbors:
             preparation.neighbors_said(profile)
         profile.bank.mkdir()
         profile.bank_connection.write_text("port 1")
+        with pytest.raises(StartFailed, match=r"The instant in .* did not start within"):
+            preparation.neighbors_said(profile)
+        profile.operator.mkdir()
+        profile.operator_connection.write_text("port 2")
         with pytest.raises(StartFailed, match=r"The receiver in .* did not start within"):
             preparation.neighbors_said(profile)
         profile.receiver.mkdir()
@@ -113,7 +117,7 @@ class TestNeighbors:
 
         first = preparation.neighbors_said(profile)
 
-        profile.bank_connection.write_text("port 2")
+        profile.bank_connection.write_text("port 5")
         second = preparation.neighbors_said(profile)
         profile.receiver_connection.write_text("port 4")
         assert len({first, second, preparation.neighbors_said(profile)}) == 3

@@ -155,7 +155,14 @@ class TestSupervision:
     @pytest.mark.parametrize(
         "victim",
         by_day(
-            ["os.fork", "http.server", "valkey-server", "bin/postgres", "devstack.odfi"],
+            [
+                "os.fork",
+                "http.server",
+                "valkey-server",
+                "bin/postgres",
+                "devstack.odfi",
+                "devstack.instant",
+            ],
             {"http.server", "bin/postgres"},
         ),
     )
