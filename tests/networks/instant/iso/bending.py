@@ -20,7 +20,11 @@ def bent(content: bytes, *bends: Bend) -> bytes:
 
 def says(name: str, text: str, *, number: int = 0) -> Bend:
     """The element of this name, one of several, says something else."""
-    return lambda root: setattr(_found(root, name, number), "text", text)
+
+    def bend(root: Any) -> None:
+        _found(root, name, number).text = text
+
+    return bend
 
 
 def without(name: str, *, number: int = 0) -> Bend:
