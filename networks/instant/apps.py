@@ -9,8 +9,13 @@ class InstantConfig(AppConfig):
     verbose_name = "Instant rails"
 
     def ready(self) -> None:
-        """Have the rows of instant rails sealed."""
-        from common import sealed
-        from networks.instant import sealed_rows
+        """Let rails be served by the operator of an instant network, join the ledger's audit, and
+        have its rows sealed."""
+        from common import audits, sealed
+        from networks import registry
+        from networks.instant import invariants, sealed_rows
+        from networks.instant.network import InstantNetwork
 
+        audits.register(invariants.check)
         sealed.register(*sealed_rows.KINDS)
+        registry.register_driver("instant", InstantNetwork)

@@ -1,0 +1,1 @@
+"""What comes from a network: stored first, acknowledged second, applied third."""

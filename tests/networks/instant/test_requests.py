@@ -1,0 +1,236 @@
+"""Money in: requests for payment, what payers' banks say, and the money that comes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from networks.base import Accepted
+from networks.instant.models import Conversation, Message
+from networks.instant.receiving import listening
+from tests.networks.instant.builders import ACCOUNT, RAIL, request
+from tests.networks.instant.life import hear, kinds, news, the
+from tests.networks.instant.operator import only
+
+pytestmark = pytest.mark.django_db
+
+SETTLED = {"rtp": "ACTC", "fednow": "ACSC"}
+
+
+@pytest.fixture
+def told(operator, bank, now):
+    """A request that was handed over."""
+    told = request(now)
+    assert isinstance(bank.submit_many([told], now=now)[told.id], Accepted)
+    return told
+
+
+@pytest.fixture
+def asked(told, operator):
+    return only(operator.taken())
+
+
+def pay(operator, asked, now, **changes):
+    """The payer's bank sends the money, and the network says that it settled."""
+    money = operator.payment_of(asked, now=now, **changes)
+    operator.say(money)
+    hear()
+    ours = only(operator.taken())
+    operator.say(operator.report(money, SETTLED[operator.name], now=now))
+    hear()
+    return ours
+
+
+def credit():
+    return Conversation.objects.get(kind="credit")
+
+
+class TestRequest:
+    def test_says_who_pays_whom_until_when(self, asked, told, now):
+        assert (asked.kind, asked.end_to_end_id, asked.amount) == ("pain.013", told.id, 1_234)
+        assert asked.expires_at == told.expires_at.replace(microsecond=0)
+        assert asked.creditor.account_number == ACCOUNT
+        assert asked.debtor.account_number == "1000200"
+
+    def test_is_accepted_by_the_payers_bank(self, asked, told, operator, bank, now):
+        operator.say(operator.answer(asked, "ACTC", now=now))
+        hear()
+
+        assert kinds(bank) == ["accepted"]
+        assert the(told.id).status == "accepted"
+
+    def test_that_is_refused_has_failed(self, asked, told, operator, bank, now):
+        operator.say(operator.answer(asked, "RJCT", code="CUST", now=now))
+        hear()
+
+        assert kinds(bank) == ["rejected CUST"]
+
+    def test_that_the_network_does_not_deliver_has_failed(self, asked, operator, bank, now):
+        operator.say(operator.report(asked, "RJCT", code="RC03", now=now))
+        hear()
+
+        assert kinds(bank) == ["rejected RC03"]
+
+    def test_keeps_every_answer(self, asked, told, operator, bank, now):
+        said = ["RCVD", "PRES", "ACTC"] if operator.name == "fednow" else ["ACTC"]
+        operator.say(*(operator.answer(asked, status, now=now) for status in said))
+        hear()
+
+        kept = Message.objects.filter(conversation=the(told.id), direction="in")
+        assert list(kept.order_by("pk").values_list("said", flat=True)) == said
+        assert kinds(bank) == ["accepted"]
+
+
+class TestMoney:
+    def test_counts_once_it_was_answered_and_settled(self, asked, told, operator, bank, now):
+        operator.say(operator.answer(asked, "ACTC", now=now))
+        money = operator.payment_of(asked, now=now)
+        operator.say(money)
+        hear()
+        assert kinds(bank) == ["accepted"]
+        ours = only(operator.taken())
+        assert (ours.kind, ours.status, ours.original_message_id) == (
+            "pacs.002",
+            "ACTC",
+            money.message_id,
+        )
+
+        operator.say(operator.report(money, SETTLED[operator.name], now=now))
+        hear()
+
+        settled, final = news(bank)
+        assert (settled.kind, final.kind) == ("settled", "final")
+        assert (settled.instruction_id, settled.amount) == (told.id, 1_234)
+        assert (the(told.id).status, credit().status) == ("final", "final")
+        assert (credit().original, credit().tenant_id) == (the(told.id), "ten_acme")
+
+    def test_without_an_answer_before_counts_as_well(self, asked, operator, bank, now):
+        pay(operator, asked, now)
+
+        assert kinds(bank) == ["settled", "final"]
+
+    def test_that_does_not_settle_moves_nothing(self, asked, told, operator, bank, now):
+        money = operator.payment_of(asked, now=now)
+        operator.say(money, operator.report(money, "RJCT", code="DS24", now=now))
+        hear()
+
+        assert (kinds(bank), the(told.id).status, credit().status) == ([], "sent", "rejected")
+        operator.taken()
+        pay_again = operator.payment_of(asked, now=now)
+        operator.say(pay_again)
+        hear()
+        operator.say(operator.report(pay_again, SETTLED[operator.name], now=now))
+        hear()
+        assert kinds(bank) == ["settled", "final"]
+
+    @pytest.mark.parametrize(
+        ("changes", "mismatch"),
+        [({"amount": 1_233}, "other_amount"), ({"end_to_end_id": "NEVER"}, "no_request")],
+    )
+    def test_that_does_not_fit_is_for_a_person(
+        self, asked, told, operator, bank, now, changes, mismatch
+    ):
+        ours = pay(operator, asked, now, **changes)
+
+        assert ours.status == "ACTC"
+        (event,) = news(bank)
+        assert (event.kind, event.instruction_id) == ("received", "")
+        assert event.amount == changes.get("amount", 1_234)
+        assert (the(told.id).status, credit().review_code) == ("sent", mismatch)
+        assert credit().tenant_id == ""
+
+    def test_that_comes_twice_counts_once(self, asked, told, operator, bank, now):
+        pay(operator, asked, now)
+        assert kinds(bank) == ["settled", "final"]
+
+        pay(operator, asked, now)
+
+        (event,) = news(bank)
+        assert event.kind == "received"
+        assert Conversation.objects.get(mismatch="second_payment").review_code == "second_payment"
+
+    def test_while_another_payment_is_answered_is_the_second(self, asked, operator, bank, now):
+        one, two = (operator.payment_of(asked, now=now) for _ in range(2))
+        operator.say(one, two)
+        operator.say(
+            *(operator.report(each, SETTLED[operator.name], now=now) for each in (one, two))
+        )
+        hear()
+
+        assert sorted(kinds(bank)) == ["final", "received", "settled"]
+
+    def test_for_another_account_is_refused(self, asked, told, operator, bank, now):
+        elsewhere = replace(asked.creditor, account_number="4000323457")
+        operator.say(operator.payment_of(asked, now=now, creditor=elsewhere))
+        hear()
+
+        ours = only(operator.taken())
+        assert (ours.status, str(ours.reason)) == ("RJCT", "AC03")
+        assert (kinds(bank), the(told.id).status, credit().status) == ([], "sent", "rejected")
+
+    def test_of_the_same_message_is_answered_again(self, asked, operator, bank, now):
+        money = operator.payment_of(asked, now=now)
+        operator.say(money)
+        hear()
+        first = only(operator.taken())
+
+        operator.say(money, is_duplicate=True)
+        hear()
+
+        assert only(operator.taken()) == first
+        assert Conversation.objects.filter(kind="credit").count() == 1
+
+    def test_of_another_message_under_a_known_id_is_kept_and_moves_nothing(
+        self, asked, told, operator, bank, now
+    ):
+        money = operator.payment_of(asked, now=now)
+        operator.say(replace(money, amount=1))
+        operator.say(money)
+        hear()
+
+        assert Message.objects.get(fault="id_reused").message_id == money.message_id
+        assert (credit().amount, the(told.id).status) == (1, "sent")
+
+
+class TestExpiry:
+    def test_ends_a_request_that_nobody_paid(self, operator, bank, now):
+        told = request(now, expires_at=now - timedelta(seconds=2))
+        bank.submit_many([told], now=now)
+        hear()
+
+        assert kinds(bank) == ["rejected EXPIRED"]
+        assert the(told.id).status == "expired"
+
+    def test_waits_for_what_the_network_has(self, operator, bank, now):
+        """Money that was sent in time counts, however late we hear of it."""
+        told = request(now, expires_at=now - timedelta(seconds=2))
+        bank.submit_many([told], now=now)
+        asked = only(operator.taken())
+        money = operator.payment_of(asked, now=now - timedelta(seconds=10))
+        operator.say(money)
+        hear()
+        operator.say(operator.report(money, SETTLED[operator.name], now=now))
+        hear()
+
+        assert kinds(bank) == ["settled", "final"]
+
+    def test_makes_money_that_was_sent_later_a_persons(self, operator, bank, now):
+        told = request(now, expires_at=now - timedelta(seconds=10))
+        bank.submit_many([told], now=now)
+        asked = only(operator.taken())
+
+        pay(operator, asked, now)
+
+        assert kinds(bank) == ["rejected EXPIRED", "received"]
+        assert credit().review_code == "after_expiry"
+
+    def test_does_not_end_what_the_rail_was_not_heard_of(self, operator, bank, now, tmp_path):
+        told = request(now, expires_at=now - timedelta(seconds=2))
+        bank.submit_many([told], now=now)
+        (tmp_path / "inbound").rename(tmp_path / "away")
+        hear()
+
+        assert (kinds(bank), the(told.id).status) == ([], "sent")
+        assert listening.InstantLine.objects.get(pk=RAIL).trouble != ""
