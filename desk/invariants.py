@@ -120,7 +120,7 @@ WHERE said.fingerprint IS DISTINCT FROM key.fingerprint
 """
 
 # A route leads where its last line says. Those that `migrate` made have none: they lead sandbox
-# tenants to the sandbox bank.
+# tenants to the sandbox bank, and instant payments to a rail of its own there.
 _ROUTES = """
 SELECT '', route.id, route.method || ' of ' || route.mode || ' tenants '
     || CASE WHEN route.is_open THEN 'leads to ' || route.rail_id ELSE 'is closed' END
@@ -138,7 +138,8 @@ CROSS JOIN LATERAL (
 ) AS said
 WHERE CASE said.lines
     WHEN 0 THEN (route.mode, route.rail_id, route.is_open, route.development)
-        IS DISTINCT FROM ('sandbox', 'sandbox', true, false)
+        IS DISTINCT FROM ('sandbox', CASE route.method WHEN 'rtp_credit' THEN 'sandbox_rtp'
+            ELSE 'sandbox' END, true, false)
     ELSE said.same = 0 OR said.last_at <> route.changed_at END
 """
 

@@ -40,6 +40,11 @@ class Carrier(StrEnum):
     RTP = "rtp"
     FEDNOW = "fednow"
 
+    @property
+    def words(self) -> str:
+        """Its name, for people."""
+        return {Carrier.RTP: "RTP", Carrier.FEDNOW: "FedNow"}[self]
+
 
 class EventKind(StrEnum):
     """What a network can say about an instruction."""

@@ -15,6 +15,9 @@ CUSTOMER_REFUSED = "CUST"
 REQUEST_EXPIRED = "EXPIRED"
 WITHDRAWN = "withdrawn"  # our own word: before anything left
 TAKEN_BACK = "takeback"  # our own word: by a reversal
+NOT_CARRIED = "unsupported"  # our own word: not this method, or not so much
+TOO_MUCH = "amount_above_limit"  # our own word: more than the rail moves at once
+NOT_REACHED = "unreachable"  # our own word: by the directory of participants
 
 
 class Group(StrEnum):
@@ -42,6 +45,7 @@ class ReturnCode:
 _ADD_AGAIN = "Check the account details and add the account again."
 _OTHER_ACCOUNT = "Use another bank account."
 _ASK_FIRST = "Get the account holder's agreement before debiting this account again."
+_BY_ACH = "Use ACH instead."
 _SUPPORT = "Nothing is wrong with the account. Contact support before trying again."
 _NOT_OURS = "This service does not send such entries. Contact support."
 _BANKS_ONLY = "This is settled between the banks. Contact support."
@@ -259,6 +263,39 @@ _TABLE = (
         "No answer in time",
         "Nobody answered the request for payment before it expired.",
         "Try again and approve the request at your bank.",
+    ),
+    *(
+        _code(code, "The bank takes no instant payment", f"{meaning}. No money moved.", _BY_ACH)
+        for code, meaning in (
+            (NOT_CARRIED, "The network does not carry this kind of payment, or so much"),
+            (NOT_REACHED, "The other bank takes no instant payments"),
+            ("AG03", "The other bank does not support this kind of payment"),
+            ("AGNT", "The other bank is not part of the network"),
+            ("RC04", "The network does not know the other bank"),
+            ("NOAT", "The other bank does not take this kind of message"),
+            ("9910", "The other bank is signed off from the network"),
+            ("9912", "The other bank is not available"),
+            ("9947", "The other bank is suspended from the network"),
+            ("9964", "The other bank is not a participant of the network"),
+        )
+    ),
+    *(
+        _code(code, "Too much for an instant payment", f"{meaning}. No money moved.", _BY_ACH)
+        for code, meaning in (
+            (TOO_MUCH, "The amount is above what we send instantly at once"),
+            ("AM02", "The amount is above what the other bank takes instantly"),
+            ("AM13", "The amount is above what the network moves instantly"),
+            ("AM14", "The amount is above what was agreed with the bank"),
+        )
+    ),
+    *(
+        _code(
+            code,
+            "No answer in time",
+            "The other bank did not answer in time, so the network rejected it. No money moved.",
+            "Try again later, or use ACH instead.",
+        )
+        for code in ("DS24", "E996", "E997")
     ),
     _code(
         WITHDRAWN,

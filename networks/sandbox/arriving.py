@@ -67,7 +67,7 @@ def take_over(arrivals: Sequence[Arrival], *, network: str, now: datetime) -> di
     by_id = {each.instruction.id: each for each in arrivals}
     with transaction.atomic(durable=True):
         rows = _recorded(by_id, network, now)
-        known = [row for row in rows if _is(row, by_id[row.external_id], network)]
+        known = [row for row in rows if row.terms_digest in by_id[row.external_id].digests]
         _note_call([(row, by_id[row.external_id]) for row in known], now)
     answers: dict[str, Answer] = {
         each: InstructionConflict(f"{each} was used before with other terms") for each in by_id
@@ -95,11 +95,6 @@ def schedule(
     )
 
 
-def _is(row: SandboxInstruction, arrival: Arrival, network: str) -> bool:
-    """Whether neither other terms nor another bank have the id."""
-    return row.network == network and row.terms_digest in arrival.digests
-
-
 def _recorded(
     by_id: Mapping[str, Arrival], network: str, now: datetime
 ) -> list[SandboxInstruction]:
@@ -119,7 +114,9 @@ def _recorded(
         for each in map(by_id.__getitem__, ids)
     ]
     SandboxInstruction.objects.bulk_create(first, ignore_conflicts=True)
-    rows = SandboxInstruction.objects.select_for_update().filter(one_of("external_id", ids))
+    rows = SandboxInstruction.objects.select_for_update().filter(
+        one_of("external_id", ids), network=network
+    )
     return list(rows.order_by("external_id"))
 
 

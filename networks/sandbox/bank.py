@@ -32,6 +32,7 @@ from networks.sandbox.scripts import Step
 from networks.sandbox.terms import CAPABILITIES
 
 NAME = "sandbox"
+INSTANT_NAME = "sandbox_rtp"  # the rail of instant payments, with books of its own
 
 
 class SandboxBank:

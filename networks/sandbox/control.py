@@ -2,7 +2,7 @@
 
 `complete`, `fail` and `return_entry` replace whatever the account number would still have done.
 What happened stays, and what no bank could do is refused. Each returns the events that happened;
-the apps get them by polling, like all others.
+the apps get them by polling, like all others. `network` is the rail that has the instruction.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from django.db.models import Q, QuerySet
 from networks import return_codes
 from networks.base import EventKind, Method, NetworkEvent
 from networks.sandbox.arriving import schedule
-from networks.sandbox.bank import network_event
+from networks.sandbox.bank import NAME, network_event
 from networks.sandbox.models import WORDS, SandboxEvent, SandboxInstruction
 from networks.sandbox.scripts import Step
 
@@ -54,9 +54,9 @@ class UnknownInstruction(ControlRefused):
 
 
 @transaction.atomic
-def advance(instruction_id: str, *, now: datetime) -> list[NetworkEvent]:
+def advance(instruction_id: str, *, network: str = NAME, now: datetime) -> list[NetworkEvent]:
     """Make the next thing happen now. An instruction that would wait for ever moves on, too."""
-    row = _locked(instruction_id)
+    row = _locked(instruction_id, network)
     upcoming = _upcoming(row, now=now).order_by("sequence").first()
     if upcoming is None:
         kind = _way(row, EventKind.FINAL, now=now)[0]
@@ -67,25 +67,31 @@ def advance(instruction_id: str, *, now: datetime) -> list[NetworkEvent]:
 
 
 @transaction.atomic
-def complete(instruction_id: str, *, now: datetime) -> list[NetworkEvent]:
+def complete(instruction_id: str, *, network: str = NAME, now: datetime) -> list[NetworkEvent]:
     """Settle it now."""
-    return _bring_to(EventKind.FINAL, _locked(instruction_id), code="", now=now)
+    return _bring_to(EventKind.FINAL, _locked(instruction_id, network), code="", now=now)
 
 
 @transaction.atomic
-def fail(instruction_id: str, *, code: str = "", now: datetime) -> list[NetworkEvent]:
+def fail(
+    instruction_id: str, *, network: str = NAME, code: str = "", now: datetime
+) -> list[NetworkEvent]:
     """Let the network reject it now; possible until it is settled."""
-    row = _locked(instruction_id)
+    row = _locked(instruction_id, network)
     code = code or DEFAULT_REJECTION_CODES[Method(row.method)]
     return _bring_to(EventKind.REJECTED, row, code=code, now=now)
 
 
 @transaction.atomic
 def return_entry(
-    instruction_id: str, *, code: str = DEFAULT_RETURN_CODE, now: datetime
+    instruction_id: str,
+    *,
+    network: str = NAME,
+    code: str = DEFAULT_RETURN_CODE,
+    now: datetime,
 ) -> list[NetworkEvent]:
     """Let the account holder's bank send it back now, before or after it settled. ACH only."""
-    row = _locked(instruction_id)
+    row = _locked(instruction_id, network)
     if not Method(row.method).is_ach:
         raise ControlRefused("RTP is final: there are no returns")
     if not return_codes.is_ach_return(code):
@@ -101,8 +107,8 @@ def _bring_to(
     return [_happen(row, Step(kind, code if kind is end else ""), now=now) for kind in way]
 
 
-def _locked(instruction_id: str) -> SandboxInstruction:
-    taken_over = SandboxInstruction.objects.filter(accepted_at__isnull=False)
+def _locked(instruction_id: str, network: str) -> SandboxInstruction:
+    taken_over = SandboxInstruction.objects.filter(network=network, accepted_at__isnull=False)
     try:
         return taken_over.select_for_update().get(external_id=instruction_id)
     except SandboxInstruction.DoesNotExist:

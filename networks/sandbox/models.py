@@ -41,7 +41,7 @@ class SandboxInstruction(models.Model):
     number = models.BigAutoField(primary_key=True)
     # The bank's name: each of several sandbox banks has its own instructions.
     network = models.CharField(max_length=16, db_default="sandbox")
-    external_id = models.CharField(max_length=64, unique=True, db_collation="C")
+    external_id = models.CharField(max_length=64, db_collation="C")
     method = models.CharField(max_length=16, choices=[(value, value) for value in METHODS])
     amount = models.BigIntegerField()
     currency = models.CharField(max_length=3)
@@ -52,6 +52,9 @@ class SandboxInstruction(models.Model):
 
     class Meta:
         constraints = (
+            models.UniqueConstraint(
+                fields=("external_id", "network"), name="one_sandbox_instruction_a_bank"
+            ),
             models.CheckConstraint(condition=Q(amount__gt=0), name="sandbox_amount_positive"),
             models.CheckConstraint(condition=Q(method__in=METHODS), name="sandbox_method_known"),
         )

@@ -7,6 +7,7 @@ any other                 completes
 30001                     stays pending
 30002                     the network is down twice, then works
 40003 40004 40006 41004   RTP rejected with AC03 AC04 AC06 AM04
+51001                     RTP rejected with NOAT: the bank takes no instant payments
 600NN                     ACH completes, with a notification of change CNN before that
 50000                     micro-deposits returned with R03
 50001                     needs micro-deposits, which arrive
@@ -36,7 +37,13 @@ MICRO_DEPOSITS_LAST_TRY = (33, 44)
 MICRO_DEPOSITS_RETURN_CODE = "R03"
 
 _RTP_REJECTIONS = MappingProxyType(
-    {"40003": "AC03", "40004": "AC04", "40006": "AC06", "41004": "AM04"}
+    {
+        "40003": "AC03",
+        "40004": "AC04",
+        "40006": "AC06",
+        "41004": "AM04",
+        "51001": "NOAT",
+    }
 )
 _RETURNS = re.compile(r"(?P<when>[12])00(?P<code>[0-9]{2})")
 _CHANGES = re.compile(r"600(?P<code>[0-9]{2})")

@@ -28,12 +28,12 @@ def test_closes_a_route_and_opens_it_again():
         "routeId": route.pk,
         "mode": "sandbox",
         "method": "rtp_credit",
-        "rail": "sandbox",
+        "rail": "sandbox_rtp",
         "development": False,
     }
 
     assert set_route(*RTP, "--close") == told | {"isOpen": False}
-    assert set_route(*RTP, "--rail", "sandbox") == told | {"isOpen": True}
+    assert set_route(*RTP, "--rail", "sandbox_rtp") == told | {"isOpen": True}
 
     lines = AuditEvent.objects.filter(subject_id=route.pk)
     assert sorted(line.action for line in lines) == ["route.closed", "route.opened"]

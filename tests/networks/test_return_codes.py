@@ -5,6 +5,7 @@ import re
 import pytest
 
 from networks import return_codes
+from networks.refusals import CANNOT_TAKE_IT
 from networks.return_codes import Group
 
 UNASSIGNED = {48, 49, *range(54, 61), *range(63, 67), 78, 79, *range(86, 90)}
@@ -13,7 +14,8 @@ ISO = {"AC01", "AC02", "AC03", "AC04", "AC06", "AM04", "CUST", "EXPIRED", "MD07"
 
 
 def test_every_assigned_code_is_there_and_no_other_but_our_own_words():
-    assert set(return_codes.ALL) == ASSIGNED | ISO | {"withdrawn", "takeback"}
+    ours = {"withdrawn", "takeback"}
+    assert set(return_codes.ALL) == ASSIGNED | ISO | CANNOT_TAKE_IT | ours
     assert len(return_codes.ALL) == len(return_codes._TABLE)
 
 

@@ -14,12 +14,12 @@ from transfers.contract import Transfer
 from transfers.inbox import messages
 
 ADVANCE = "advance"
-_STEPS = MappingProxyType[str, Callable[[str, datetime], object]](
+_STEPS = MappingProxyType[str, Callable[..., object]](
     {
-        ADVANCE: lambda row_id, now: control.advance(row_id, now=now),
-        "complete": lambda row_id, now: control.complete(row_id, now=now),
-        "fail": lambda row_id, now: control.fail(row_id, now=now),
-        "return": lambda row_id, now: control.return_entry(row_id, now=now),
+        ADVANCE: control.advance,
+        "complete": control.complete,
+        "fail": control.fail,
+        "return": control.return_entry,
     }
 )
 NAMES = tuple(_STEPS)
@@ -49,7 +49,7 @@ def take(name: str, transfer: Transfer[Any], row: Any, *, now: datetime) -> None
     if was_unsent and name == ADVANCE:
         return
     try:
-        _STEPS[name](row.pk, now)
+        _STEPS[name](row.pk, network=row.network, now=now)
     except control.ControlRefused as refusal:
         status = str(row.status)
         raise SandboxRefused(_sentence(refusal, status), current_status=status) from refusal

@@ -33,12 +33,16 @@ def test_the_sandbox_bank_carries_every_method_of_sandbox_tenants():
     routes = Route.objects.values_list("mode", "method", "rail_id", "development", "is_open")
 
     assert set(routes) == {
-        ("sandbox", method, "sandbox", False, True)
-        for method in ("ach_debit", "ach_credit", "rtp_request", "rtp_credit")
+        *(
+            ("sandbox", method, "sandbox", False, True)
+            for method in ("ach_debit", "ach_credit", "rtp_request")
+        ),
+        ("sandbox", "rtp_credit", "sandbox_rtp", False, True),
     }
-    assert list(Rail.objects.values_list("name", "kind", "driver")) == [
-        ("sandbox", "stand_in", "sandbox")
-    ]
+    assert set(Rail.objects.values_list("name", "kind", "driver")) == {
+        ("sandbox", "stand_in", "sandbox"),
+        ("sandbox_rtp", "stand_in", "sandbox"),
+    }
 
 
 @pytest.mark.parametrize(

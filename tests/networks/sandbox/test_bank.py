@@ -370,13 +370,15 @@ class TestBesideAnotherBank:
         assert [each.instruction_id for each in bank.records(["ftx_1"])] == ["ftx_1"]
         assert second.records(["ftx_1"]) == []
 
-    def test_moves_no_money_under_an_id_that_the_other_bank_has(self):
-        submit(bank, instruction(id="ftx_1"), now=NOW)
+    def test_takes_an_id_that_the_other_bank_has_as_its_own(self):
+        first = submit(bank, instruction(id="ftx_1"), now=NOW)
+        second = submit(SecondBank(), instruction(id="ftx_1", amount=1), now=NOW)
 
-        with pytest.raises(InstructionConflict):
-            submit(SecondBank(), instruction(id="ftx_1"), now=NOW)
-
-        assert SandboxInstruction.objects.get().submissions == 1
+        assert first.reference != second.reference
+        assert set(SandboxInstruction.objects.values_list("network", "submissions")) == {
+            ("sandbox", 1),
+            ("second", 1),
+        }
 
 
 @pytest.mark.django_db(transaction=True)
