@@ -77,7 +77,7 @@ KEPT: Mapping[tuple[str, str], Mapping[str, Form]] = {
     ("POST", "payments"): {
         "amount": a_number,
         "recipientId": an_id("rcp"),
-        "method": one_of("ach_credit", "rtp"),
+        "method": one_of("ach_credit", "rtp", "auto"),
         "speed": _SPEED,
         "waitForFunds": a_flag,
     },

@@ -21,7 +21,35 @@ from transfers import invariants as networks
 from transfers.checks import TransferChecks
 from webhooks.models import WebhookEvent
 
-CHECKS = TransferChecks(
+# An automatic payment has a row of each refused try, of other networks than its own and in their
+# order; any other has none.
+_TRIES = """
+SELECT payment.tenant_id, payment.id, CASE
+    WHEN payment.tries <> 1 + tried.count THEN 'was tried ' || payment.tries
+        || ' times, with ' || tried.count || ' refused tries'
+    WHEN NOT payment.is_automatic THEN 'goes another way, although its method was chosen'
+    ELSE 'has a refused try that does not fit it' END
+FROM payments_payment AS payment
+CROSS JOIN LATERAL (
+    SELECT count(*) AS count, coalesce(max(number), 0) AS last,
+        coalesce(bool_or(network = payment.network OR method = payment.method), false) AS is_same
+    FROM payments_paymentattempt WHERE payment_id = payment.id
+) AS tried
+WHERE payment.id = ANY(%(ids)s) AND (
+    payment.tries <> 1 + tried.count OR tried.last <> tried.count OR tried.is_same
+    OR payment.tries > 1 AND NOT payment.is_automatic)
+"""
+
+
+class _Checks(TransferChecks):
+    """Payments may have been refused and gone another way."""
+
+    def judge(self, ids: Sequence[str]) -> Iterator[Finding]:
+        yield from super().judge(ids)
+        yield from audits.found(f"{self.name}_tries", _TRIES, {"ids": list(ids)})
+
+
+CHECKS = _Checks(
     name="payment",
     id_prefix="pay_",
     table=Payment._meta.db_table,
@@ -71,6 +99,19 @@ CHECKS = TransferChecks(
         WHEN step.to_status = 'returned' THEN 'payment.returned'
         WHEN step.to_status = 'failed' AND transfer.returned THEN 'payment.returned'
         WHEN step.to_status IN ('failed', 'canceled') THEN 'payment.failed' END""",
+    # The network of a refused try has said that, and perhaps that it had accepted it.
+    heard="""message.network = transfer.network
+        OR message.kind IN ('accepted', 'rejected') AND EXISTS (
+            SELECT FROM payments_paymentattempt AS refused
+            WHERE refused.payment_id = transfer.id AND refused.network = message.network)""",
+    # What is sent another way is ready to be sent since its money was set aside, and no longer
+    # on its way.
+    dated="""NOT EXISTS (
+        SELECT FROM payments_paymentevent AS back
+        WHERE back.payment_id = transfer.id
+            AND back.from_status = 'processing' AND back.to_status = 'created'
+            AND (back.sequence = step.sequence
+                OR back.sequence > step.sequence AND step.to_status = 'processing'))""",
 )
 
 _TOTALS = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from common.sealed import DatedRows
 from payments.models import (
     Payment,
+    PaymentAttempt,
     PaymentConfirmation,
     PaymentEvent,
     Recipient,
@@ -17,11 +18,30 @@ KINDS = (
         name="payments",
         label="terms of payments",
         model=Payment,
+        join=(
+            f"LEFT JOIN {PaymentAttempt._meta.db_table} AS first"
+            " ON first.payment_id = line.id AND first.number = 1"
+        ),
+        as_first="first",
+        changed_since="method network",
         layouts=(
             "id tenant_id recipient_id amount currency method network requires_confirmation"
             " created_at",
             "id tenant_id recipient_id amount currency method network requires_confirmation"
             " created_at speed",
+            "id tenant_id recipient_id amount currency method network requires_confirmation"
+            " created_at speed is_automatic",
+        ),
+    ),
+    DatedRows(
+        name="payment_tries",
+        label="refused tries of payments",
+        model=PaymentAttempt,
+        at="ended_at",
+        tenant="payment.tenant_id",
+        join=f"LEFT JOIN {Payment._meta.db_table} AS payment ON payment.id = line.payment_id",
+        layouts=(
+            "id payment_id number method network network_reference code reason sent_at ended_at",
         ),
     ),
     DatedRows(

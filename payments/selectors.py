@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Literal
 
 from django.contrib.postgres.expressions import ArraySubquery
@@ -20,7 +21,7 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import Coalesce, Lower, NullIf
+from django.db.models.functions import Coalesce, JSONObject, Lower, NullIf
 
 from balance import selectors as ledger
 from common import crypto
@@ -34,6 +35,7 @@ from payments.caps import CapScope
 from payments.models import (
     SOURCE_TYPE,
     Payment,
+    PaymentAttempt,
     PaymentConfirmation,
     PaymentEvent,
     PaymentTotal,
@@ -56,7 +58,7 @@ AWAITS_APPROVAL = _UNAPPROVED & Q(status__in=_BEFORE_SENDING)
 
 def payments(*, tenant_id: str) -> QuerySet[Payment]:
     """The tenant's payments, each with its recipient, the approval that counts (`approval`, may be
-    None) and the ids of its balance transactions."""
+    None), its refused tries and the ids of its balance transactions."""
     postings = ledger.postings_of(
         tenant_id=OuterRef("tenant_id"), source_type=SOURCE_TYPE, source_id=OuterRef("pk")
     )
@@ -64,7 +66,10 @@ def payments(*, tenant_id: str) -> QuerySet[Payment]:
         Payment.objects.filter(tenant_id=tenant_id)
         .annotate(approval=FilteredRelation("confirmations", condition=_COUNTS))
         .select_related("recipient", "approval")  # type: ignore[misc]  # the name given above
-        .annotate(known_posting_ids=ArraySubquery(postings.values("pk")))
+        .annotate(
+            known_posting_ids=ArraySubquery(postings.values("pk")),
+            known_tries=ArraySubquery(_tries_as_json(OuterRef("pk"))),
+        )
     )
 
 
@@ -122,6 +127,14 @@ def before_sending(*, tenant_id: str) -> QuerySet[Payment]:
     """The tenant's payments that no network has answered about, with those that a worker has taken
     up for sending, which may have left."""
     return Payment.objects.filter(tenant_id=tenant_id, status__in=_BEFORE_SENDING)
+
+
+def may_be_sent(*, tenant_id: str) -> QuerySet[Payment]:
+    """`before_sending`, with the automatic payments that go another way if their network refuses
+    them."""
+    rows = Payment.objects.filter(tenant_id=tenant_id)
+    is_with_the_first = Q(status=PaymentStatus.PROCESSING, is_automatic=True, tries=1)
+    return rows.filter(Q(status__in=_BEFORE_SENDING) | is_with_the_first)
 
 
 def history(payment: Payment) -> QuerySet[PaymentEvent]:
@@ -188,6 +201,40 @@ def known_by_ids(*, tenant_id: str, payment_ids: Collection[str]) -> QuerySet[Pa
     """The tenant's payments of these ids, with their recipients."""
     rows = Payment.objects.filter(one_of("pk", payment_ids), tenant_id=tenant_id)
     return rows.select_related("recipient")
+
+
+def refused_tries(payment: Payment) -> list[PaymentAttempt]:
+    """The tries that networks refused, the first one first. No query where the payment came from
+    `payments` and was not tried again since."""
+    known = getattr(payment, "known_tries", ())
+    if len(known) == payment.tries - 1:
+        return [_try_of(payment, told) for told in known]
+    return refused_tries_of([payment.pk]).get(payment.pk, [])
+
+
+def refused_tries_of(payment_ids: Collection[str]) -> dict[str, list[PaymentAttempt]]:
+    """The tries that networks refused, the first one first, by the ids of the payments."""
+    rows = PaymentAttempt.objects.filter(one_of("payment_id", payment_ids)).order_by("number")
+    found: dict[str, list[PaymentAttempt]] = {}
+    for row in rows:
+        found.setdefault(row.payment_id, []).append(row)
+    return found
+
+
+_OF_A_TRY = ("id", "number", "method", "network", "network_reference", "code", "reason")
+_TIMES_OF_A_TRY = ("sent_at", "ended_at")
+
+
+def _tries_as_json(payment_id: object) -> QuerySet[Any, Any]:
+    """The refused tries of a payment as JSON, for a column of another query."""
+    told = JSONObject(**{name: name for name in (*_OF_A_TRY, *_TIMES_OF_A_TRY)})
+    rows = PaymentAttempt.objects.filter(payment_id=payment_id).order_by("number")
+    return rows.values(told=told)
+
+
+def _try_of(payment: Payment, told: dict[str, Any]) -> PaymentAttempt:
+    times = {name: told[name] and datetime.fromisoformat(told[name]) for name in _TIMES_OF_A_TRY}
+    return PaymentAttempt(payment=payment, **{**told, **times})
 
 
 def _display_name(prefix: str = "") -> Coalesce:

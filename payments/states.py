@@ -1,7 +1,8 @@
 """The machine of a payment (`docs/payments.md`).
 
 Only a return after completion takes the money back. A return before that ends in `failed`, like
-every payment that never arrived, and sets `returned`.
+every payment that never arrived, and sets `returned`. An automatic payment that its network refused
+is ready to be sent again, by another one (`services.rerouting`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ S = PaymentStatus
 # Money is set aside for these: their sum is `lockedBalance`.
 OPEN = (S.CREATED, S.PROCESSING)
 
-# No network has seen a payment in one of these, whatever its history.
+# No network has a payment in one of these, whatever its history.
 UNSENT = (S.WAITING_FOR_FUNDS, S.CREATED, S.FAILED, S.CANCELED)
 
 PAYMENT_STATES = StateTable(
@@ -34,7 +35,8 @@ PAYMENT_STATES = StateTable(
     moves={
         S.WAITING_FOR_FUNDS: frozenset({S.CREATED, S.CANCELED, S.FAILED}),
         S.CREATED: frozenset({S.PROCESSING, S.CANCELED, S.FAILED}),
-        S.PROCESSING: frozenset({S.COMPLETED, S.FAILED}),
+        # Back only where the network refused it and another one is tried.
+        S.PROCESSING: frozenset({S.CREATED, S.COMPLETED, S.FAILED}),
         S.COMPLETED: frozenset({S.RETURNED}),
         S.FAILED: frozenset(),
         S.RETURNED: frozenset(),

@@ -16,7 +16,7 @@ from common.engine.wakeups import enqueue_on_commit
 from networks.base import Accepted, EventKind, InstructionRefused, Purpose
 from payments.methods import METHODS
 from payments.models import Payment
-from payments.services import approvals, lifecycle, shortage
+from payments.services import approvals, lifecycle, rerouting, shortage
 from payments.services.corrections import RECIPIENTS
 from payments.states import PaymentStatus
 from tenants import actors
@@ -25,10 +25,13 @@ from tenants.switches import SwitchKind
 from transfers.books import Happened
 from transfers.contract import Effect, Rule, Transfer
 from transfers.inbox import messages
+from transfers.inbox.models import InboundEvent
 
 S = PaymentStatus
 
 _UNSENT = frozenset({S.CREATED})  # the answer to the submission is not recorded yet
+# What the network of a refused try may still say: nothing new.
+_SAID_OF_REFUSED = frozenset({EventKind.ACCEPTED, EventKind.REJECTED})
 # What the banks say to each other about a return moves nothing, once the return is applied.
 DISPUTE = Rule(
     moves={S.FAILED: S.FAILED, S.RETURNED: S.RETURNED},
@@ -99,6 +102,16 @@ class PaymentTransfer(Transfer[Payment]):
         lifecycle.move_many(moves, now=now)
 
     def refused(self, row: Payment, refusal: InstructionRefused, now: datetime) -> None:
+        if way := rerouting.next_way(row, refusal.code):
+            rerouting.go_on(
+                row,
+                way,
+                code=refusal.code,
+                reason=refusal.reason,
+                actor=actors.network(row.network),
+                now=now,
+            )
+            return
         lifecycle.move(
             payment=row,
             target=S.FAILED,
@@ -112,7 +125,14 @@ class PaymentTransfer(Transfer[Payment]):
     # --- The network reports on it
 
     def apply(self, effects: Sequence[Effect], now: datetime) -> None:
-        """Move to completed, failed or returned, as the messages say."""
+        """Move to completed, failed or returned, as the messages say. An automatic payment that
+        was rejected may go another way instead."""
+        ways = {
+            row.pk: way
+            for row, _, event in effects
+            if event.says == EventKind.REJECTED and not event.by_hand
+            if (way := rerouting.next_way(row, event.code))
+        }
         moves = [
             lifecycle.Move(
                 payment=row,
@@ -123,8 +143,27 @@ class PaymentTransfer(Transfer[Payment]):
                 day=event.settlement_date,
             )
             for row, target, event in effects
+            if row.pk not in ways
         ]
         lifecycle.move_many(moves, now=now)
+        for row, _, event in effects:
+            if row.pk in ways:
+                rerouting.go_on(
+                    row,
+                    ways[row.pk],
+                    code=event.code,
+                    reason=event.reason,
+                    actor=messages.actor_of(event),
+                    now=now,
+                )
+
+    def repeats(self, row: Payment, event: InboundEvent) -> bool:
+        is_old = row.tries > 1 and event.network != row.network
+        is_harmless = event.says in _SAID_OF_REFUSED
+        is_its_money = (event.amount, event.currency) == (row.amount, row.currency)
+        if not (is_old and is_harmless and is_its_money):
+            return False
+        return row.refused_tries.filter(network=event.network).exists()
 
     def booked(self, row: Payment, happened: Happened, day: date | None) -> list[Booking]:
         return lifecycle.bookings(row, happened, day)

@@ -178,12 +178,12 @@ WHERE transfer.id = ANY(%(ids)s) AND (
     OR steps.is_legal IS DISTINCT FROM true)
 """)
 
-# The row's own dates are those of its history.
+# The row's own dates are those of its history, as far as its steps are still dated.
 DATES = SQL("""
 SELECT transfer.tenant_id, transfer.id, step.to_status || ' is dated '
     || coalesce(({date})::text, 'never') || ', in the history ' || step.created_at
 FROM {history} AS step JOIN {table} AS transfer ON transfer.id = step.{foreign_key}
-WHERE transfer.id = ANY(%(ids)s) AND ({date}) IS DISTINCT FROM step.created_at
+WHERE transfer.id = ANY(%(ids)s) AND ({date}) IS DISTINCT FROM step.created_at AND ({dated})
 """)
 
 # The bank account is the one that each step of the history names. Older steps name none.
@@ -223,7 +223,7 @@ LEFT JOIN LATERAL (
         bool_or(kind = 'returned') AS returned,
         bool_or(kind = 'returned' AND outcome = 'applied') AS returned_here,
         bool_and(amount = transfer.amount AND currency = transfer.currency
-            AND network = transfer.network) FILTER (WHERE outcome = 'applied') AS fits,
+            AND ({heard})) FILTER (WHERE outcome = 'applied') AS fits,
         bool_or(outcome = 'resolved' AND NOT EXISTS (
             SELECT FROM tenants_auditevent AS line
             WHERE line.subject_id = transfer.id COLLATE "default"

@@ -49,7 +49,9 @@ class TransferChecks:
     SQL for whether an open `transfer` waits to be handed to its network. `dates` names, for each
     status, the column that says when a row got there. `account_key` names the column of the bank
     account, which is a row of `accounts`. `direction` is `in` or `out`, as in events. `stopped_by`
-    is the kind of switch that keeps rows from their network.
+    is the kind of switch that keeps rows from their network. `heard` is SQL for whether an applied
+    `message` may be about `transfer` by its network, `dated` for whether the row still says when it
+    took `step`.
     """
 
     name: str
@@ -72,6 +74,8 @@ class TransferChecks:
     postings: LiteralString
     books: LiteralString
     events: LiteralString
+    heard: LiteralString = "message.network = transfer.network"
+    dated: LiteralString = "true"
 
     def check(self, scope: Scope) -> Iterator[Finding]:
         """Judge all rows in scope by the rules about sums, queues and dishonored returns. Only
@@ -139,6 +143,8 @@ class TransferChecks:
             postings=SQL(self.postings),
             books=SQL(self.books),
             events=SQL(self.events),
+            heard=SQL(self.heard),
+            dated=SQL(self.dated),
             **{name: Literal(str(getattr(dishonored, name))) for name in _OF_DISHONORS},
         ).as_string()
 

@@ -130,6 +130,11 @@ class MessageHandler(ABC, Generic[Subject]):
         """Whether an earlier move implied what such a message says, so that it changes nothing."""
         return False
 
+    def repeats(self, row: Subject, event: InboundEvent) -> bool:
+        """Whether another network than the row's, which had it before and refused it, says no more
+        than is known of that."""
+        return False
+
     def is_unanswered(self, row: Subject) -> bool:
         """Whether it may have been handed over, and no answer can be expected any more."""
         return False

@@ -12,7 +12,7 @@ from datetime import date, datetime
 from django.db.models import TextChoices
 
 from networks import registry
-from networks.base import MethodTerms, PaymentNetwork, Speed
+from networks.base import Carrier, MethodTerms, PaymentNetwork, Speed
 
 
 def in_sentences(method: TextChoices) -> str:
@@ -92,6 +92,11 @@ class Methods(dict[str, TransferMethod]):
         """`TransferMethod.carrier` of the method of this name, which may be offered no more."""
         method = self.get(name)
         return method.carrier(network) if method else None
+
+    def carrier_words(self, name: str, network: str) -> str:
+        """The name of that instant network, for people; an empty string for ACH."""
+        carrier = self.carrier(name, network)
+        return Carrier(carrier).words if carrier else ""
 
     def of_mode(self, mode: str) -> list[TransferMethod]:
         """The methods that networks serve for tenants of `mode`."""

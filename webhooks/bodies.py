@@ -26,6 +26,22 @@ class Data:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Attempt(Data):
+    """One way by which a payment was tried."""
+
+    number: Annotated[int, "Counts up per payment."]
+    method: str
+    network: Annotated[str | None, "The instant network that carries it; null for ACH."]
+    outcome: Annotated[
+        Literal["pending", "completed", "refused", "returned"],
+        "`refused`: no money moved by it.",
+    ]
+    code: Annotated[str | None, "What the network said, if it was refused or returned."]
+    started_at: Annotated[datetime | None, "When the network took it over."]
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class PaymentData(Data):
     """A funding transaction or a payment at a `payment.…` event."""
 
@@ -38,6 +54,14 @@ class PaymentData(Data):
     failure_code: str | None
     return_code: str | None
     network: Annotated[str | None, "The instant network that carries it; null for ACH."]
+    method: Annotated[str | None, "What was asked for. Only of a payment."] = None
+    method_used: Annotated[str | None, "The method in use, or the last one. Only of a payment."] = (
+        None
+    )
+    attempts: Annotated[
+        tuple[Attempt, ...] | None,
+        "The ways by which it was tried, the first one first. Only of a payment.",
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,17 +158,12 @@ def _camel(name: str) -> str:
 
 
 # The members of each body's `data`, in order.
-MEMBERS = {data: _members_of(data) for data in (PaymentData, PingData, *NOTICES.values())}
+MEMBERS = {data: _members_of(data) for data in (Attempt, PaymentData, PingData, *NOTICES.values())}
 
 
 def bytes_of(*, event_id: str, type: str, data: Data, now: datetime) -> bytes:
     """The bytes every receiver gets: compact, and ASCII so that no charset can spoil them."""
-    told = {
-        name: value
-        for attribute, name, is_optional in MEMBERS[data.__class__]
-        if (value := getattr(data, attribute)) is not None or not is_optional
-    }
-    payload = {"id": event_id, "type": type, "data": told, "timestamp": clock.text_of(now)}
+    payload = {"id": event_id, "type": type, "data": data, "timestamp": clock.text_of(now)}
     return _JSON.encode(payload).encode("ascii")
 
 
@@ -156,10 +175,16 @@ def data_in(body: bytes | memoryview) -> Mapping[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def _text_of(value: object) -> str:
+def _told(value: object) -> str | dict[str, object]:
+    if isinstance(value, Data):
+        return {
+            name: member
+            for attribute, name, is_optional in MEMBERS[value.__class__]
+            if (member := getattr(value, attribute)) is not None or not is_optional
+        }
     if not isinstance(value, datetime):
         raise TypeError(f"{value!r} cannot be told in JSON")
     return clock.text_of(value)
 
 
-_JSON = json.JSONEncoder(separators=(",", ":"), default=_text_of)
+_JSON = json.JSONEncoder(separators=(",", ":"), default=_told)

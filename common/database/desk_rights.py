@@ -54,6 +54,7 @@ _NEVER_INSERTED = frozenset(
         "funding_fundingsource",
         "funding_fundingtransaction",
         "payments_payment",
+        "payments_paymentattempt",
         "payments_recipient",
         "reconciliation_bankstatement",
         "reconciliation_statementline",

@@ -187,6 +187,10 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
         "Stopped {amount} {route} after a review",
         "Stopped funding after a review",
     ),
+    "payment.rerouted": (
+        "Sent {amount} {route} another way, because the first network refused it: {code}",
+        "Sent a payment another way, because the first network refused it",
+    ),
     "payment.withdrawal_asked": (
         "Asked the network to give back {amount} {route}",
         "Asked the network to give back a payment",

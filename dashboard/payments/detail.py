@@ -14,8 +14,14 @@ from dashboard.auto_funding.state import people
 from dashboard.chain import coming, titles
 from dashboard.chain.coming import Coming
 from dashboard.payments.lines import PaymentLine, payment_line
+from dashboard.payments.methods import TEXTS
 from dashboard.shell import timeline
+from dashboard.shell.badges import Badge
 from dashboard.shell.timeline import BankAnswer, Step
+from networks import return_codes
+from payments import attempts
+from payments.attempts import Attempt, Outcome
+from payments.methods import METHODS
 from payments.models import Payment, PaymentConfirmation, PaymentEvent
 from payments.states import PaymentStatus
 from payments.transfer import PAYMENTS
@@ -35,13 +41,32 @@ _OTHER_DETAILS = (
 _ASK = "Ask the recipient, then pay again or pay another way."
 
 
+_OUTCOMES = {
+    Outcome.PENDING: Badge("On its way", "info"),
+    Outcome.COMPLETED: Badge("Completed", "good"),
+    Outcome.REFUSED: Badge("Refused", "bad"),
+    Outcome.RETURNED: Badge("Returned", "bad"),
+}
+
+
+@dataclass(frozen=True)
+class Try:
+    """One way that a payment went. `why`: what the network said of it, mostly of a refusal."""
+
+    how: str
+    badge: Badge
+    why: str
+    ended_at: datetime | None
+
+
 @dataclass(frozen=True)
 class PaymentDetail:
-    """`recipient_id` is empty where the recipient was never on the tenant's list. `approval_id` is
-    that of the approval, if people were asked, `why` says why they were, and `asked` is a sentence
-    that says who can approve it. `warning` says what to look at twice in the recipient's names;
-    mostly empty. `coming` is what happens next; `is_late`: the day on which it was expected is
-    over."""
+    """`network` is the instant network that carries it, empty for ACH; `tries` are the ways that
+    it went, if it went more than one. `recipient_id` is empty where the recipient was never on the
+    tenant's list. `approval_id` is that of the approval, if people were asked, `why` says why they
+    were, and `asked` is a sentence that says who can approve it. `warning` says what to look at
+    twice in the recipient's names; mostly empty. `coming` is what happens next; `is_late`: the day
+    on which it was expected is over."""
 
     line: PaymentLine
     day: str
@@ -49,6 +74,8 @@ class PaymentDetail:
     is_late: bool
     warning: str
     stop: str
+    network: str
+    tries: list[Try]
     holder: str
     recipient_id: str
     steps: list[Step]
@@ -88,7 +115,8 @@ def detail(
     approve yet, with the moment from which each can."""
     is_waiting = row.status == PaymentStatus.WAITING_FOR_FUNDS
     approval = approvals[-1] if approvals else None
-    steps = [_step(event, names) for event in history]
+    ways = attempts.of(row)
+    steps = list(_steps(history, ways[: row.tries - 1], names))
     steps += [step for each in approvals for step in _approval_steps(each)]
     answer = _answer(row)
     steps_to_come = coming.of_payment(row, is_stopped=bool(stop), now=now)
@@ -99,6 +127,8 @@ def detail(
         is_late=any(step.is_late for step in steps_to_come),
         warning=lookalikes.warning(row.recipient.display_name, row.recipient.account_holder_name),
         stop=stop if row.status in (PaymentStatus.CREATED, PaymentStatus.WAITING_FOR_FUNDS) else "",
+        network=METHODS.carrier_words(row.method, row.network),
+        tries=[_try(each) for each in ways] if row.tries > 1 else [],
         holder=row.recipient.account_holder_name,
         recipient_id=row.recipient_id if row.recipient.is_saved else "",
         steps=timeline.with_bank_notes(steps, row, PAYMENTS.expected_on),
@@ -129,6 +159,47 @@ def _step(event: PaymentEvent, names: Mapping[str, str]) -> Step:
         why=event.reason,
         at=event.created_at,
     )
+
+
+def _steps(
+    history: Sequence[PaymentEvent], refused: Sequence[Attempt], names: Mapping[str, str]
+) -> Iterator[Step]:
+    """The changes of status, and the refused tries at their places: each instead of the change that
+    it made, or before the change by which the next network took it over."""
+    left = list(refused)
+    for event in history:
+        move = (event.from_status, event.to_status)
+        if move == (PaymentStatus.PROCESSING, PaymentStatus.CREATED) and left:
+            yield _refused_step(left.pop(0))
+            continue
+        if event.to_status == PaymentStatus.PROCESSING and left and left[0].started_at is None:
+            yield _refused_step(left.pop(0))
+        yield _step(event, names)
+    yield from map(_refused_step, left)
+
+
+def _refused_step(attempt: Attempt) -> Step:
+    if attempt.ended_at is None:
+        raise ValueError(f"refused try {attempt.number} has no end")
+    return Step(
+        what=f"Refused as {METHODS[attempt.method].words}: sent another way",
+        who=timeline.NETWORK,
+        why=_said(attempt.code),
+        at=attempt.ended_at,
+    )
+
+
+def _try(attempt: Attempt) -> Try:
+    return Try(
+        how=TEXTS.title(attempt.method),
+        badge=_OUTCOMES[attempt.outcome],
+        why=_said(attempt.code) if attempt.code else "",
+        ended_at=attempt.ended_at,
+    )
+
+
+def _said(code: str) -> str:
+    return f"{code}: {return_codes.title(code)}"
 
 
 def _approval_steps(approval: PaymentConfirmation) -> Iterator[Step]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from dashboard.bank_accounts.names import account_name
-from dashboard.payments.methods import TEXTS
+from dashboard.payments.methods import TEXTS, words
 from dashboard.shell import stops
 from dashboard.shell.badges import Badge
 from payments.models import Payment
@@ -53,7 +53,7 @@ def payment_line(row: Payment, *, is_stopped: bool = False) -> PaymentLine:
         badge=_badge(row, kept_back=kept_back),
         to=row.recipient.display_name,
         account=account_name(row.recipient),
-        how=TEXTS.title(row.method, row.speed),
+        how=words(row),
         note=_note(row),
         expected_on=row.expected_arrival_date if is_going and not soon else None,
         soon=soon if is_going else "",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from dashboard.shell.method_choice import MethodChoice, MethodText, MethodTexts
+from payments import automatic
 from payments.methods import METHODS
-from payments.models import PaymentMethod
+from payments.models import AUTO, Payment, PaymentMethod
 
 TEXTS = MethodTexts(
     METHODS,
@@ -22,8 +23,33 @@ TEXTS = MethodTexts(
 )
 
 
+_AUTOMATIC = "Automatic"
+
+
+def words(payment: Payment) -> str:
+    """How a payment goes, or went at last: `Automatic, by ACH transfer`."""
+    if not payment.is_automatic:
+        return TEXTS.title(payment.method, payment.speed)
+    return f"{_AUTOMATIC}, by {METHODS[payment.method].words}"
+
+
 def method_choices(*, mode: str, now: datetime) -> list[tuple[str, MethodChoice]]:
-    """For a form of a tenant of `mode`."""
-    return TEXTS.choices(
+    """For a form of a tenant of `mode`: first the automatic choice, where there is one."""
+    found = TEXTS.choices(
         mode=mode, most=lambda method: method.amount_max(mode), now=now, with_speeds=True
+    )
+    return [(AUTO, _automatic(mode, now)), *found] if automatic.is_a_choice(mode) else found
+
+
+def _automatic(mode: str, now: datetime) -> MethodChoice:
+    methods = automatic.methods(mode)
+    return MethodChoice(
+        title=_AUTOMATIC,
+        meaning=(
+            "An instant payment, which cannot be taken back. It goes by ACH if the recipient's bank"
+            " takes no instant payments."
+        ),
+        most=max(method.amount_max(mode) for method in methods),
+        expected_on=methods[0].terms(mode).expected_on(now),
+        soon="within seconds of sending, or in banking days if it goes by ACH",
     )

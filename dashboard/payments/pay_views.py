@@ -22,8 +22,9 @@ from dashboard.shell import refusals, stops
 from dashboard.shell.access import MONEY, PageRequest, tenant_form
 from dashboard.shell.fields import dollars_text
 from dashboard.shell.method_choice import method_and_speed
+from payments import automatic
 from payments.methods import METHODS
-from payments.models import Payment
+from payments.models import AUTO, Payment
 from payments.services import orders
 from payments.services.orders import Order, Preview
 from payments.states import PaymentStatus
@@ -96,7 +97,8 @@ def _reviewed(
     available = ledger.summary(tenant.pk).available
     shortfall = max(0, amount - available)
     method, speed = method_and_speed(form.cleaned_data["method"])
-    terms = METHODS[method].terms(tenant.mode)
+    first = automatic.methods(tenant.mode)[0].name if method == AUTO else method
+    terms = METHODS[first].terms(tenant.mode)
     return {
         "form": form,
         "arrives_on": terms.arrival(now, speed, amount=amount),

@@ -18,7 +18,7 @@ from transfers import corrections, dishonors
 from transfers.inbox import telling
 from transfers.inbox.models import InboundEvent
 
-_NETWORK = "The payment network"
+NETWORK = "The payment network"
 
 # What it was, and what it means for whoever reads it.
 _NOTES = MappingProxyType(
@@ -76,7 +76,7 @@ def who(kind: str, actor_id: str, names: Mapping[str, str]) -> str:
         case ActorType.SYSTEM:
             return brand.name()
         case ActorType.NETWORK:
-            return _NETWORK
+            return NETWORK
     return names.get(actor_id, actor_id)
 
 
@@ -119,7 +119,7 @@ def _note(event: InboundEvent, expected_on: Callable[[date], date]) -> Step:
     if event.kind in (EventKind.RETURN_DISHONORED, EventKind.RETURN_CONTESTED):
         found = return_codes.lookup(event.code)
         why = f"{found.title} ({found.code}). {why}"
-    return Step(what, _NETWORK, why, event.decided_at or event.received_at)
+    return Step(what, NETWORK, why, event.decided_at or event.received_at)
 
 
 def bank_code(row: FundingTransaction | Payment) -> ReturnCode | None:

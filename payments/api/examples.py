@@ -6,6 +6,7 @@ from typing import Any
 
 _RECIPIENT_ID = "rcp_01kajq8a2b3c4d5e6f7g8h9j0k"
 _MADE_AT = "2026-11-24T15:02:11.480131Z"
+_SENT_AT = "2026-11-24T15:02:14.120400Z"
 _ACCOUNT = {
     "bankName": "JPMorgan Chase Bank",
     "last4": "4455",
@@ -36,7 +37,9 @@ _CREATED = {
     "currency": "USD",
     "status": "created",
     "method": "ach_credit",
+    "methodUsed": "ach_credit",
     "network": None,
+    "attempts": [],
     "speed": "standard",
     "recipient": _ACCOUNT,
     "recipientId": _RECIPIENT_ID,
@@ -79,6 +82,36 @@ _WAITING = {
     "balanceTransactionIds": [],
 }
 
+_BY_ACH = {
+    **_CREATED,
+    "id": "pay_01kajqad2e3f4g5h6j7k8m9n0p",
+    "status": "processing",
+    "method": "auto",
+    "attempts": [
+        {
+            "number": 1,
+            "method": "rtp",
+            "network": "rtp",
+            "outcome": "refused",
+            "code": "NOAT",
+            "startedAt": "2026-11-24T15:02:12.004100Z",
+            "endedAt": "2026-11-24T15:02:13.712009Z",
+        },
+        {
+            "number": 2,
+            "method": "ach_credit",
+            "network": None,
+            "outcome": "pending",
+            "code": None,
+            "startedAt": _SENT_AT,
+            "endedAt": None,
+        },
+    ],
+    "statusTimestamps": {**_NEVER, "createdAt": _MADE_AT, "processingAt": _SENT_AT},
+    "traceNumber": "099900000000042",
+    "updatedAt": _SENT_AT,
+}
+
 EXAMPLES: dict[str, dict[str, Any]] = {
     "PaymentRequest": {
         "toAnAccount": {
@@ -89,11 +122,11 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "toASavedRecipient": {
             "amount": 12_000,
             "recipientId": _RECIPIENT_ID,
-            "method": "rtp",
+            "method": "auto",
             "waitForFunds": True,
         },
     },
-    "Payment": {"created": _CREATED, "waiting": _WAITING},
+    "Payment": {"created": _CREATED, "waiting": _WAITING, "byAnotherWay": _BY_ACH},
     "PaymentConfirmation": {
         "open": {
             "id": "cnf_01kajqba2b3c4d5e6f7g8h9j0k",

@@ -8,7 +8,8 @@ from typing import Any
 from api.bank_accounts import bank_account
 from approvals.api import approval_body
 from common import clock
-from payments import selectors
+from payments import attempts, selectors
+from payments.attempts import Attempt
 from payments.methods import METHODS
 from payments.models import Payment, PaymentConfirmation, Recipient
 from payments.services import approvals, limits
@@ -39,8 +40,10 @@ def payment(row: Payment) -> dict[str, Any]:
         "amount": row.amount,
         "currency": row.currency,
         "status": str(row.status),
-        "method": str(row.method),
+        "method": row.method_asked,
+        "methodUsed": str(row.method),
         "network": METHODS.carrier(row.method, row.network),
+        "attempts": [_attempt(each) for each in attempts.of(row)],
         "speed": row.speed,
         "recipient": bank_account(row.recipient),
         "recipientId": row.recipient_id if row.recipient.is_saved else None,
@@ -69,6 +72,18 @@ def payment(row: Payment) -> dict[str, Any]:
         "balanceTransactionIds": row.balance_transaction_ids,
         "createdAt": clock.text_of(row.created_at),
         "updatedAt": clock.text_of(row.updated_at),
+    }
+
+
+def _attempt(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "number": attempt.number,
+        "method": attempt.method,
+        "network": attempt.network,
+        "outcome": str(attempt.outcome),
+        "code": attempt.code or None,
+        "startedAt": _optional(attempt.started_at),
+        "endedAt": _optional(attempt.ended_at),
     }
 
 
@@ -102,6 +117,7 @@ CSV_HEADER = (
     "returnCode",
     "traceNumber",
     "network",
+    "methodUsed",
 )
 
 

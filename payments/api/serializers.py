@@ -10,12 +10,14 @@ from api.bank_accounts import BankAccountIn, BankAccountOut
 from api.fields import CentsField, MetadataField, MethodField, StrictBooleanField, TextField
 from api.serializers import CreatedByOut, StrictSerializer
 from approvals.api import ApprovalOut, ConfirmationOut
+from payments.attempts import Outcome
 from payments.methods import METHODS
-from payments.models import DESCRIPTION_LENGTH_MAX, NICKNAME_LENGTH_MAX, PaymentMethod
+from payments.models import AUTO, DESCRIPTION_LENGTH_MAX, NICKNAME_LENGTH_MAX, PaymentMethod
 from payments.services.orders import Order
 from payments.states import PaymentStatus
 from transfers.api import SPEEDS, CarrierOut, SpeedField
 
+ASKED = [*PaymentMethod.values, AUTO]
 _ABSENT: dict[str, Any] = {"not": {}}
 _RECIPIENTS = {"recipient", "recipientId"}
 
@@ -48,7 +50,10 @@ class PaymentIn(StrictSerializer):
     recipient = RecipientIn(required=False)
     recipientId = TextField(required=False, max_length=64, help_text="A saved recipient.")
     method = MethodField(
-        PaymentMethod.values, offered=lambda: METHODS, default=PaymentMethod.ACH_CREDIT
+        ASKED,
+        offered=lambda: METHODS,
+        default=PaymentMethod.ACH_CREDIT,
+        help_text="`auto`: an instant payment, or ACH where the recipient's bank cannot take that.",
     )
     speed = SpeedField("expectedArrivalDate")
     description = TextField(max_length=DESCRIPTION_LENGTH_MAX, default="", allow_blank=True)
@@ -106,6 +111,25 @@ class PaymentConfirmationOut(ConfirmationOut):
     paymentId = serializers.CharField()
 
 
+class PaymentAttemptOut(serializers.Serializer[Any]):
+    """One way by which a payment was tried."""
+
+    number = serializers.IntegerField()
+    method = serializers.ChoiceField(choices=PaymentMethod.values)
+    network = CarrierOut()
+    outcome = serializers.ChoiceField(
+        choices=[each.value for each in Outcome], help_text="`refused`: no money moved by it."
+    )
+    code = serializers.CharField(
+        allow_null=True, help_text="What the network said, if it was refused or returned."
+    )
+    startedAt = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When the network took it over; null if it refused it at once.",
+    )
+    endedAt = serializers.DateTimeField(allow_null=True)
+
+
 class PaymentOut(serializers.Serializer[Any]):
     """A payment out of the balance."""
 
@@ -113,8 +137,16 @@ class PaymentOut(serializers.Serializer[Any]):
     amount = serializers.IntegerField(help_text="Cents.")
     currency = serializers.CharField()
     status = serializers.ChoiceField(choices=PaymentStatus.choices)
-    method = serializers.ChoiceField(choices=PaymentMethod.choices)
+    method = serializers.ChoiceField(choices=ASKED, help_text="What was asked for.")
+    methodUsed = serializers.ChoiceField(
+        choices=PaymentMethod.values, help_text="The method in use, or the last one."
+    )
     network = CarrierOut()
+    attempts = PaymentAttemptOut(
+        many=True,
+        help_text="The ways by which it was tried, the first one first; empty until it was handed"
+        " to a network.",
+    )
     speed = serializers.ChoiceField(choices=SPEEDS, help_text="What was asked for.")
     recipient = PaidAccountOut()
     recipientId = serializers.CharField(allow_null=True, help_text="If it was a saved one.")

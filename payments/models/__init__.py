@@ -8,9 +8,11 @@ from payments.models.approvals import (
     PaymentSettings,
 )
 from payments.models.payments import (
+    AUTO,
     DESCRIPTION_LENGTH_MAX,
     SOURCE_TYPE,
     Payment,
+    PaymentAttempt,
     PaymentEvent,
     PaymentMethod,
 )
@@ -18,10 +20,12 @@ from payments.models.recipients import NICKNAME_LENGTH_MAX, Recipient, Recipient
 from payments.models.totals import PaymentTotal
 
 __all__ = [
+    "AUTO",
     "DESCRIPTION_LENGTH_MAX",
     "NICKNAME_LENGTH_MAX",
     "SOURCE_TYPE",
     "Payment",
+    "PaymentAttempt",
     "PaymentConfirmation",
     "PaymentConfirmationLink",
     "PaymentEvent",

@@ -35,6 +35,10 @@ class PaymentMethod(models.TextChoices):
     RTP = "rtp", "Instant payment (RTP)"
 
 
+# What is asked for where the method is left to us (decision 0221).
+AUTO = "auto"
+
+
 def _dated(status: PaymentStatus, column: str) -> models.CheckConstraint:
     """A constraint: a row in `status` has a time in `column`, which says when it got there."""
     return models.CheckConstraint(
@@ -43,6 +47,19 @@ def _dated(status: PaymentStatus, column: str) -> models.CheckConstraint:
     )
 
 
+# What names no try, or one that the payment does not leave behind.
+_REQUIRE_REFUSED_TRY = """
+IF OLD.is_automatic AND OLD.held_at IS NULL AND OLD.settlement_date IS NULL
+    AND OLD.status IN ('created', 'processing') AND NEW.status = 'created'
+    AND NEW.tries = OLD.tries + 1
+    AND NEW.method <> OLD.method AND NEW.network <> OLD.network AND EXISTS (
+        SELECT FROM payments_paymentattempt AS refused
+        WHERE refused.payment_id = NEW.id AND refused.number = OLD.tries
+            AND refused.method = OLD.method AND refused.network = OLD.network
+    )
+THEN RETURN NEW; END IF;
+RAISE EXCEPTION 'payment % goes no other way without a refused try', NEW.id;
+"""
 _REQUIRE_APPROVAL = """
 IF NOT EXISTS (
     SELECT FROM payments_paymentconfirmation
@@ -116,6 +133,17 @@ class Payment(TransferRow):
     returned = models.BooleanField(default=False)
     return_code = models.CharField(max_length=8, blank=True)
     return_reason = models.CharField(max_length=300, blank=True)
+    is_automatic = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="whether the method was left to us: `method` is the one in use",
+    )
+    tries = models.PositiveSmallIntegerField(
+        default=1,
+        db_default=1,
+        editable=False,
+        help_text="by how many methods it was tried; the refused ones are rows of their own",
+    )
     network = models.CharField(max_length=16)
     network_reference = models.CharField(max_length=64, blank=True)
     trace_number = models.CharField(max_length=64, blank=True)
@@ -238,12 +266,22 @@ class Payment(TransferRow):
                     "recipient",
                     "amount",
                     "currency",
-                    "method",
+                    "is_automatic",
                     "speed",
-                    "network",
                     "requires_confirmation",
                     "counted_for",
                 ),
+            ),
+            pgtrigger.Trigger(
+                name="goes_another_way_once_refused",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Condition(
+                    "OLD.status = 'processing' AND NEW.status = 'created'"
+                    " OR (OLD.method, OLD.network, OLD.tries)"
+                    " IS DISTINCT FROM (NEW.method, NEW.network, NEW.tries)"
+                ),
+                func=_REQUIRE_REFUSED_TRY,
             ),
             # Whoever may write these columns still lets no payment go by them (decision 0196).
             pgtrigger.Trigger(
@@ -286,6 +324,16 @@ class Payment(TransferRow):
         return [*getattr(self, "known_posting_ids", ()), *self.new_posting_ids]
 
     @property
+    def method_asked(self) -> str:
+        """What was asked for: a method, or to choose one."""
+        return AUTO if self.is_automatic else str(self.method)
+
+    @property
+    def was_tried(self) -> bool:
+        """Whether it was handed, or may have been handed, to the network of its method in use."""
+        return self.attempts > 0 or self.processing_at is not None
+
+    @property
     def needs_approval(self) -> bool:
         """Whether it may be sent only once a second person approved it: from the beginning, or
         because whoever ordered it left since, or its key was revoked."""
@@ -313,10 +361,41 @@ class Payment(TransferRow):
 
     @property
     def is_unsent(self) -> bool:
-        """Whether no network has seen it: it waits for money, or was never claimed for
-        submission."""
+        """Whether no network has it: it waits for money, or was never claimed for submission by
+        the method in use."""
         is_waiting = self.status == PaymentStatus.WAITING_FOR_FUNDS
         return is_waiting or (self.status == PaymentStatus.CREATED and self.attempts == 0)
+
+
+@pgtrigger.register(APPEND_ONLY, NEVER_TRUNCATED)
+class PaymentAttempt(models.Model):
+    """One way that an automatic payment went before its network refused it: no money moved.
+    Append-only. The way in use is in the payment's own row."""
+
+    id = PrefixedIdField("pat")
+    payment = models.ForeignKey(
+        Payment, on_delete=models.PROTECT, related_name="refused_tries", db_index=False
+    )
+    number = models.PositiveSmallIntegerField()
+    method = models.CharField(max_length=10, choices=PaymentMethod)
+    network = models.CharField(max_length=16)
+    network_reference = models.CharField(max_length=64, blank=True)
+    code = models.CharField(max_length=40, help_text="what the network said")
+    reason = models.CharField(max_length=300, blank=True)
+    sent_at = models.DateTimeField(
+        null=True, blank=True, help_text="when the network took it over; null if it never did"
+    )
+    ended_at = models.DateTimeField(help_text="when we heard that the network refuses it")
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("payment", "number"), name="one_payment_try_a_number"),
+            models.CheckConstraint(condition=~Q(code=""), name="payment_try_has_a_code"),
+        )
+        indexes = (models.Index(fields=("ended_at",), name="payment_try_age"),)
+
+    def __str__(self) -> str:
+        return f"{PaymentMethod(self.method).label}, refused {days.when(self.ended_at)}"
 
 
 @pgtrigger.register(APPEND_ONLY, NEVER_TRUNCATED)

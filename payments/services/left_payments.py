@@ -48,9 +48,10 @@ def settle(
 
     Receives `tenants.signals.member_left`, in its transaction, which has locked the tenant and the
     person's keys. What a worker has taken up for sending may have left, and goes on unless the
-    worker keeps it back (`settle_kept_back`).
+    worker keeps it back, or its network refuses it and it could go another way
+    (`settle_kept_back`).
     """
-    rows = _ordered_by(selectors.before_sending(tenant_id=tenant_id), tenant_id, user_id)
+    rows = _ordered_by(selectors.may_be_sent(tenant_id=tenant_id), tenant_id, user_id)
     found, taken_up = _locked(rows, _is_unapproved([user_id]))
     _write_down(taken_up, partial(_rule, how), actor, now)
     stay = [payment for payment in found if payment.pk not in canceled]
@@ -71,7 +72,7 @@ def settle_key(*, tenant_id: str, key_id: str, actor: Actor, now: datetime, **_r
     Receives `tenants.signals.key_revoked`, in its transaction, which has locked the key: an order
     by it is stored already, or refused.
     """
-    rows = _ordered_by_key(selectors.before_sending(tenant_id=tenant_id), key_id)
+    rows = _ordered_by_key(selectors.may_be_sent(tenant_id=tenant_id), key_id)
     found, taken_up = _locked(rows, _is_unapproved_of_key(tenant_id, key_id))
     unasked = [each for each in found if not each.awaits_confirmation]
     if has_approvers(unasked + taken_up):
@@ -80,8 +81,9 @@ def settle_key(*, tenant_id: str, key_id: str, actor: Actor, now: datetime, **_r
 
 
 def settle_kept_back(payment: Payment, now: datetime) -> None:
-    """Let a payment that a worker has just kept back wait for an approval, if whoever ordered it
-    left while the worker had it. In the caller's transaction, which has locked the payment."""
+    """Let a payment that a worker has just kept back, or that goes another way because its network
+    refused it, wait for an approval, if whoever ordered it left meanwhile. In the caller's
+    transaction, which has locked the payment."""
     lines = AuditEvent.objects.filter(subject_id=payment.pk, action=_REQUIRED_IF_KEPT_BACK)
     line = lines.order_by("created_at", "pk").last()
     if line is None:

@@ -23,6 +23,8 @@ from common import ids
 from common.engine.wakeups import enqueue_on_commit
 from common.state import Step
 from networks.base import Speed
+from payments import attempts
+from payments.attempts import Attempt
 from payments.methods import METHODS
 from payments.models import SOURCE_TYPE, Payment, PaymentEvent, Recipient
 from payments.services import totals
@@ -32,6 +34,7 @@ from transfers import books
 from transfers.books import Happened
 from transfers.inbox import messages
 from transfers.rows import HOLD_ENDS
+from webhooks import bodies
 from webhooks.bodies import PaymentData
 from webhooks.services import events
 
@@ -100,6 +103,7 @@ class NewPayment:
     method: str
     network: str
     speed: str = Speed.STANDARD
+    is_automatic: bool = False
     description: str = ""
     metadata: dict[str, str] = field(default_factory=dict)
     waits_until: datetime | None = None
@@ -123,6 +127,7 @@ def start(*, terms: NewPayment, status: PaymentStatus, actor: Actor, now: dateti
         amount=terms.amount,
         status=status,
         method=terms.method,
+        is_automatic=terms.is_automatic,
         speed=terms.speed,
         network=terms.network,
         created_by_type=actor.type,
@@ -140,7 +145,8 @@ def start(*, terms: NewPayment, status: PaymentStatus, actor: Actor, now: dateti
         **_entry(status, way, now, is_due=not needs_people),
     )
     history = _history(payment, from_status="", actor=actor, reason="", now=now)
-    events.publish_payments([_told(payment, "payment.created")], now=now, rows=[history])
+    told = [_told(payment, "payment.created", attempts.of(payment))]
+    events.publish_payments(told, now=now, rows=[history])
     _follow_up([(payment, None)], now)
     return payment
 
@@ -174,8 +180,13 @@ def move_many(moves: Sequence[Move], *, now: datetime) -> None:
         return
     sources = [PaymentStatus(each.payment.status) for each in moves]
     PAYMENT_STATES.advance_many([each.step(now) for each in moves])
+    tried = attempts.of_many([each.payment for each in moves])
     events.publish_payments(
-        [_told(each.payment, each.event) for each in moves if each.event is not None],
+        [
+            _told(each.payment, each.event, tried[each.payment.pk])
+            for each in moves
+            if each.event is not None
+        ],
         now=now,
         rows=[
             _history(
@@ -199,6 +210,41 @@ def confirm(*, payment: Payment, now: datetime) -> None:
     columns: dict[str, Any] = {"confirmed_at": now, "updated_at": now}
     if payment.status == PaymentStatus.CREATED:
         columns |= sending(way_of(payment), now)
+    for name, value in columns.items():
+        setattr(payment, name, value)
+    payment.save(update_fields=columns)
+    enqueue_on_commit("payments.submit_due")
+
+
+def send_another_way(
+    payment: Payment, way: Way, *, actor: Actor, reason: str, now: datetime
+) -> None:
+    """Let a payment that its network refused be sent by `way`; its money stays set aside. The
+    caller has locked it and written down the refused try."""
+    columns: dict[str, Any] = {
+        "method": way.method,
+        "network": way.network,
+        "tries": payment.tries + 1,
+        "network_reference": "",
+        "trace_number": "",
+        "attempts": 0,
+        "processing_at": None,
+        "updated_at": now,
+        **sending(way, now),
+    }
+    if payment.status == PaymentStatus.PROCESSING:
+        columns["locked_at"] = payment.locked_at
+        move(
+            payment=payment,
+            target=PaymentStatus.CREATED,
+            actor=actor,
+            now=now,
+            reason=reason,
+            **columns,
+        )
+        return
+    if payment.awaits_confirmation:
+        columns["next_attempt_at"] = None
     for name, value in columns.items():
         setattr(payment, name, value)
     payment.save(update_fields=columns)
@@ -251,7 +297,7 @@ def _history(
     )
 
 
-def _told(payment: Payment, event: str) -> events.PaymentEvent:
+def _told(payment: Payment, event: str, tried: Sequence[Attempt]) -> events.PaymentEvent:
     data = PaymentData(
         payment_id=payment.pk,
         amount=payment.amount,
@@ -262,6 +308,20 @@ def _told(payment: Payment, event: str) -> events.PaymentEvent:
         failure_code=payment.failure_code or None,
         return_code=payment.return_code or None,
         network=METHODS.carrier(payment.method, payment.network),
+        method=payment.method_asked,
+        method_used=str(payment.method),
+        attempts=tuple(
+            bodies.Attempt(
+                number=each.number,
+                method=each.method,
+                network=each.network,
+                outcome=each.outcome.value,
+                code=each.code or None,
+                started_at=each.started_at,
+                ended_at=each.ended_at,
+            )
+            for each in tried
+        ),
     )
     return events.PaymentEvent(tenant_id=payment.tenant_id, type=event, data=data)
 
@@ -318,6 +378,8 @@ def bookings(payment: Payment, happened: Happened, day: date | None) -> list[Boo
 def _entries(payment: Payment, source: PaymentStatus | None) -> list[Entry]:
     """The posting that the move from `source` makes, if any."""
     match payment.status:
+        case PaymentStatus.CREATED if source == PaymentStatus.PROCESSING:
+            return []  # it goes another way with the money that was set aside before
         case PaymentStatus.CREATED:
             kind, description = PostingType.LOCK, "Payment"
         case PaymentStatus.COMPLETED:

@@ -15,10 +15,10 @@ from common import ids
 from common.money import format_cents
 from networks.bank_details import BankDetails
 from networks.base import PaymentNetwork, Speed
-from payments import selectors
+from payments import automatic, selectors
 from payments.errors import PaymentMethodNotSupported
 from payments.methods import METHODS
-from payments.models import Payment, PaymentMethod, Recipient
+from payments.models import AUTO, Payment, PaymentMethod, Recipient
 from payments.services import approvals, judgement, lifecycle, recipients, totals, waiting
 from payments.services.judgement import Judgement
 from payments.services.lifecycle import NewPayment
@@ -29,6 +29,7 @@ from tenants.errors import MayNotPay, ProofNeeded
 from tenants.models import ActorType, Role, Tenant
 from tenants.services import key_locks
 from transfers.errors import AmountAboveLimit, NotCancelable
+from transfers.methods import TransferMethod
 
 PAYING = (Role.OWNER, Role.MEMBER)
 
@@ -38,7 +39,8 @@ class Order:
     """What the caller asks for, in cents. `recipient` is the id of a saved recipient, or an
     account.
 
-    `speed` counts where the network offers it. `id` will be that of the payment.
+    `method` may be `AUTO`. `speed` counts where the network offers it. `id` will be that
+    of the payment.
     """
 
     amount: int
@@ -73,7 +75,7 @@ def place(
     AmountAboveLimit, KeyRevoked, PaymentLimitReached, PayerIsNew, ProofNeeded,
     InsufficientBalance.
     """
-    network = _network_for(mode, order)
+    method, network = _method_for(mode, order)
     if actor.type == ActorType.API_KEY:
         key_locks.hold(actor.id)
     recipient = recipients.for_payment(tenant_id=tenant_id, given=order.recipient, now=now)
@@ -89,7 +91,8 @@ def place(
     terms = NewPayment(
         recipient=recipient,
         amount=order.amount,
-        method=order.method,
+        method=method.name,
+        is_automatic=order.method == AUTO,
         speed=order.speed,
         network=network.name,
         description=order.description,
@@ -167,7 +170,7 @@ def preview(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datet
     Raises NotFound, RecipientRemoved, PaymentMethodNotSupported, AmountAboveLimit,
     PaymentLimitReached, PayerIsNew.
     """
-    _network_for(mode, order)
+    _method_for(mode, order)
     recipient = recipients.kept(tenant_id=tenant_id, recipient_id=str(order.recipient))
     bounds = judgement.bounds_of(
         tenant_id=tenant_id, mode=mode, recipient=recipient, actor=actor, now=now
@@ -194,20 +197,24 @@ def _lock(tenant_id: str, payment_id: str) -> Payment:
     return selectors.payment(tenant_id=tenant_id, payment_id=payment_id)
 
 
-def _network_for(mode: str, order: Order) -> PaymentNetwork:
-    method = METHODS[order.method]
-    if (network := method.network(mode)) is None:
+def _method_for(mode: str, order: Order) -> tuple[TransferMethod, PaymentNetwork]:
+    """The method by which an order goes at first, and its network."""
+    if order.method == AUTO:
+        methods, words = automatic.methods(mode), automatic.WORDS
+    else:
+        methods, words = [METHODS[order.method]], METHODS[order.method].words
+    served = [(method, network) for method in methods if (network := method.network(mode))]
+    if not served:
         raise PaymentMethodNotSupported(
-            f"No payment network for {method.words} is connected.", field="method"
+            f"No payment network for {words} is connected.", field="method"
         )
-    most = method.amount_max(mode)
-    if order.amount > most:
-        raise AmountAboveLimit(
-            f"At most {format_cents(most)} per payment by {method.words}.",
-            field="amount",
-            limit=most,
-        )
-    return network
+    for method, network in served:
+        if order.amount <= method.amount_max(mode):
+            return method, network
+    most = max(method.amount_max(mode) for method, _ in served)
+    raise AmountAboveLimit(
+        f"At most {format_cents(most)} per payment by {words}.", field="amount", limit=most
+    )
 
 
 def _waits(tenant_id: str, funds: Funds, amount: int, now: datetime) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from balance import selectors as ledger
@@ -15,6 +17,7 @@ from tenants.models import Mode
 from tests.builders import NOW, ApiClient, make_key, make_tenant
 from tests.payments.builders import account, fund, funds_of, run_due, take
 from transfers import submission
+from webhooks.models import WebhookEvent
 
 PATH = "/api/v1/payments"
 ACCOUNT = {
@@ -50,6 +53,9 @@ class TestAccepting:
             "currency": "USD",
             "status": "created",
             "method": "ach_credit",
+            "methodUsed": "ach_credit",
+            "network": None,
+            "attempts": [],
             "recipientId": None,
             "description": "Invoice 7",
             "metadata": {"po": "7"},
@@ -64,6 +70,44 @@ class TestAccepting:
         }.items() <= payment.items()
         assert payment["createdBy"]["type"] == "api_key"
         assert payment["statusTimestamps"]["createdAt"] == payment["createdAt"]
+
+    def test_shows_by_which_ways_an_automatic_one_went(self, funded, acme_api):
+        to = {**ACCOUNT, "accountNumber": "51001"}
+        made = acme_api.post_json(PATH, body(method="auto", recipient=to)).json()["data"]
+        assert (made["method"], made["methodUsed"], made["network"]) == ("auto", "rtp", "rtp")
+        run_due(now=utc_now(), rounds=8)
+
+        shown = acme_api.get(f"{PATH}/{made['id']}").json()["data"]
+        listed = acme_api.get(PATH, {"method": "auto"}).json()["data"]
+
+        assert listed == [shown]
+        assert (shown["method"], shown["methodUsed"], shown["network"]) == (
+            "auto",
+            "ach_credit",
+            None,
+        )
+        first, second = shown["attempts"]
+        assert {
+            "number": 1,
+            "method": "rtp",
+            "network": "rtp",
+            "outcome": "refused",
+            "code": "NOAT",
+        }.items() <= first.items()
+        assert first["startedAt"] <= first["endedAt"]
+        assert {
+            "number": 2,
+            "method": "ach_credit",
+            "network": None,
+            "outcome": "completed",
+            "code": None,
+            "startedAt": shown["statusTimestamps"]["processingAt"],
+            "endedAt": shown["statusTimestamps"]["completedAt"],
+        } == second
+        told = json.loads(bytes(WebhookEvent.objects.latest("sequence").body))["data"]
+        assert told["attempts"] == shown["attempts"]
+        assert (told["method"], told["methodUsed"]) == ("auto", "ach_credit")
+        assert acme_api.get(PATH, {"method": "ach_credit"}).json()["data"] == []
 
     def test_says_since_when_one_is_held_back(self, funded, acme_api):
         payment = acme_api.post_json(PATH, body()).json()["data"]

@@ -22,7 +22,7 @@ from funding.services import sources
 from networks.base import Answer, InstructionRefused
 from networks.sandbox.bank import SandboxBank
 from payments.invariants import CHECKS as PAYMENT_CHECKS
-from payments.models import PaymentMethod
+from payments.models import AUTO, PaymentMethod
 from tenants.actors import SYSTEM
 from tenants.models import Switch, Tenant, TenantStatus
 from tenants.services import accounts, switches
@@ -42,6 +42,7 @@ Begin = Callable[[World], Act]
 FINE, SILENT_TWICE, NEVER_SAYS_MORE = "000123456789", "30002", "30001"
 RETURNED, RETURNED_LATE, REJECTED = "10001", "20001", "40003"
 CORRECTED = ("60001", "60003", "60013")
+NOT_INSTANT = "51001"
 REFUSED, ANSWER_LOST = "88880001", "88880002"
 AMOUNT = 10_000
 TRIES = len(RETRY_AFTER) + 1  # after these a bank is believed that it has nothing
@@ -207,6 +208,14 @@ def waiting(world: World) -> Act:
     return task("payments.run_waiting")
 
 
+def rerouted(world: World) -> Act:
+    """An instant payment whose bank cannot take it goes by ACH."""
+    world.money()
+    world.payment(to=NOT_INSTANT, method=AUTO)
+    task("payments.submit_due")({})
+    return task("payments.process_network_events")
+
+
 def played(world: World) -> Act:
     """A sandbox tenant runs all that is due."""
     make(DIRECTIONS["in"], world.tenant, count=3)
@@ -297,6 +306,7 @@ STORIES = [
     *_both("parked", stopped),
     *_both("woken", woken),
     Story("several waiting payments", waiting, in_steps=True, is_work=True, finish=finish),
+    Story("one sent another way", rerouted, in_steps=True, is_work=True, finish=finish),
     Story(
         "several by POST sandbox/process-due", played, takes_key=True, in_steps=True, finish=finish
     ),

@@ -12,7 +12,7 @@ from payments.models import Payment, PaymentEvent, PaymentMethod
 from payments.services import orders, waiting
 from payments.services.orders import Order
 from payments.transfer import PAYMENTS
-from tenants.actors import SYSTEM
+from tenants.actors import SYSTEM, Actor
 from tenants.models import Tenant
 from tests.builders import NOW
 from transfers import submission
@@ -51,8 +51,9 @@ def pay(
     amount: int = 10_000,
     *,
     to: str | BankDetails = "000123456789",
-    method: PaymentMethod = PaymentMethod.ACH_CREDIT,
+    method: str = PaymentMethod.ACH_CREDIT,
     wait: bool = False,
+    actor: Actor = SYSTEM,
     now: datetime = NOW,
 ) -> Payment:
     """A payment order of the tenant. `to` is an account number or all of an account."""
@@ -65,7 +66,7 @@ def pay(
             method=method,
             wait_for_funds=wait,
         ),
-        actor=SYSTEM,
+        actor=actor,
         now=now,
     )
 

@@ -9,7 +9,9 @@ import pytest
 from django.db import Error, connection, transaction
 
 from common.database import job_doors, jobs
+from networks.base import EventKind
 from payments import selectors
+from payments.models import AUTO
 from payments.services import shortage
 from payments.states import PaymentStatus
 from payments.transfer import PAYMENTS
@@ -17,10 +19,13 @@ from tenants.actors import api_key, staff, user
 from tenants.models import AuditEvent
 from tenants.services import closing, keys
 from tests.builders import NOW, make_staff
+from tests.networks.scripted import ScriptedNetwork, message
+from tests.payments import builders
 from tests.payments.builders import fund, take
 from tests.payments.test_left_payments import LATER, MINUTE, pay, run, standing
 from tests.payments.test_second_looks import DAY, MUCH, approve, remove, shown
 from transfers import claims
+from transfers.inbox import arrivals, messages
 
 pytestmark = pytest.mark.usefixtures("books_balance")
 
@@ -103,6 +108,42 @@ class TestKeptBack:
     def test_of_somebody_who_stays_waits_for_money_alone(self, team, dana, lee, payment):
         keep_back(claim(payment))
         fund(team, 50_000)
+        run(team, now=LATER + DAY)
+
+        assert standing(payment) == (PaymentStatus.PROCESSING, False)
+
+
+class TestSentAnotherWay:
+    """Its payer left while the first network had it."""
+
+    @pytest.fixture
+    def payment(self, team, lee):
+        fund(team, 10_000)
+        payment = builders.pay(team, 900, to="30001", method=AUTO, actor=user(lee.pk))
+        run(team, now=NOW)
+        assert standing(payment) == (PaymentStatus.PROCESSING, False)
+        return payment
+
+    def refuse(self, payment):
+        said = message(payment, EventKind.REJECTED, network=payment.network, code="NOAT")
+        arrivals.collect(network=ScriptedNetwork(said), id_prefix=PAYMENTS.id_prefix, now=LATER)
+        messages.apply_new(PAYMENTS, now=LATER)
+
+    def test_waits_for_a_second_person(self, team, dana, lee, payment):
+        remove(lee, dana, now=LATER)
+        self.refuse(payment)
+        run(team, now=LATER + DAY)
+
+        assert standing(payment) == (PaymentStatus.CREATED, True)
+
+        approve(payment, dana, now=LATER + DAY, typed="9")
+        run(team, now=LATER + DAY + MINUTE)
+
+        assert standing(payment) == (PaymentStatus.PROCESSING, False)
+        assert payment.method == "ach_credit"
+
+    def test_goes_on_where_its_payer_stayed(self, team, dana, lee, payment):
+        self.refuse(payment)
         run(team, now=LATER + DAY)
 
         assert standing(payment) == (PaymentStatus.PROCESSING, False)

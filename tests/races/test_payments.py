@@ -19,7 +19,7 @@ from funding.models import FundingTransaction
 from funding.transfer import FUNDING
 from networks.sandbox.models import SandboxInstruction
 from payments.errors import DuplicateRecipient
-from payments.models import Payment, PaymentEvent, Recipient
+from payments.models import AUTO, Payment, PaymentAttempt, PaymentEvent, Recipient
 from payments.services import orders, recipients, waiting
 from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM
@@ -371,3 +371,52 @@ def test_a_return_of_past_funding_while_payments_run_leaves_exact_figures(tenant
     assert funds_of(tenant) == (500 - 100 * made, 100 * held_back)
     with pytest.raises(InsufficientBalance):
         pay(tenant, max(1, 500 - 100 * made + 1), now=now)
+
+
+class TestAnotherWay:
+    def test_8_workers_take_each_payment_there_once(self, tenant):
+        now = utc_now()
+        fund(tenant, 2_000)
+        made = [pay(tenant, 100, to="51001", method=AUTO, now=now) for _ in range(20)]
+
+        def work(_):
+            for _ in range(8):
+                submission.submit_due(PAYMENTS, now=now)
+                messages.process(PAYMENTS, now=now)
+
+        together(work, workers=8)
+        work(0)
+
+        assert statuses() == {"completed": 20}
+        assert PaymentAttempt.objects.count() == 20
+        sent = SandboxInstruction.objects.values_list("network", "submissions")
+        assert Counter(sent) == {("sandbox_rtp", 1): 20, ("sandbox", 1): 20}
+        assert {tuple(history_of(each)) for each in made} == {
+            ("created", "processing", "created", "processing", "completed")
+        }
+        assert funds_of(tenant) == (0, 0)
+        assert not invariants.check(now=now, full=True).findings
+
+    @rounds(10)
+    def test_a_cancel_races_with_it_and_one_wins(self, tenant, round_):
+        fund(tenant, 100)
+        payment = pay(tenant, 100, to="51001", method=AUTO, now=utc_now())
+        submission.submit_due(PAYMENTS, now=utc_now())
+        acts = (lambda: go_on(), lambda: [cancel_once(payment) for _ in range(20)])
+
+        together(lambda worker: acts[worker](), workers=2)
+
+        by_ach = SandboxInstruction.objects.filter(network="sandbox")
+        assert status_of(payment) == ("processing" if by_ach.exists() else "canceled")
+        assert funds_of(tenant) == ((0, 100) if by_ach.exists() else (100, 0))
+
+
+def go_on():
+    """The refusal is applied, and what can be sent then is sent, but nothing more."""
+    messages.process(PAYMENTS, now=utc_now())
+    submission.submit_due(PAYMENTS, now=utc_now())
+
+
+def cancel_once(payment):
+    with contextlib.suppress(NotCancelable):
+        cancel(payment)

@@ -22,7 +22,7 @@ from funding.models import (
     FundingTransaction,
 )
 from funding.services import debit_authorizations, deposits
-from payments.models import Payment, PaymentConfirmation, RecipientVersion
+from payments.models import Payment, PaymentAttempt, PaymentConfirmation, RecipientVersion
 from seals import rounds
 from seals.verification import Proof
 from tenants.access import AccessKind
@@ -105,7 +105,11 @@ def _corrections(acme: Tenant, api: ApiClient) -> None:
     recipient = {**RECIPIENT, "accountNumber": "60003"}
     payment = {"amount": 100, "method": "ach_credit", "recipient": recipient}
     assert api.post_json("/api/v1/payments", payment).status_code == 201
+    elsewhere = {**RECIPIENT, "accountNumber": "51001"}  # it goes another way
+    payment = {"amount": 100, "method": "auto", "recipient": elsewhere}
+    assert api.post_json("/api/v1/payments", payment).status_code == 201
     api.post_json("/api/v1/sandbox/process-due")
+    assert PaymentAttempt.objects.count() == 1
     assert FundingSourceVersion.objects.count() == RecipientVersion.objects.count() == 2
 
 

@@ -22,6 +22,7 @@ from tests.builders import ApiClient, make_key, make_source
 from tests.corruption import tamper
 from tests.database import owner
 from tests.database.refusals import refusing
+from tests.payments.builders import fund, pay, run_due
 from tests.races.together import together
 from tests.seals.conftest import found, query, seal
 
@@ -74,6 +75,20 @@ def test_an_account_that_its_bank_corrects_later_is_what_was_sealed(acme):
     with owner.as_superuser(triggers=False):
         source.versions.filter(number=1).update(last4="9999")
     assert any("bank accounts" in finding for finding in found())
+
+
+def test_a_payment_that_goes_another_way_later_is_what_was_sealed(acme):
+    fund(acme, 10_000)
+    payment = pay(acme, to="51001", method="auto")
+    seal(ahead=timedelta(0))
+    run_due(rounds=8)
+    payment.refresh_from_db()
+    assert (payment.method, payment.tries) == ("ach_credit", 2)
+
+    assert found() == []
+    with owner.as_superuser(triggers=False):
+        payment.refused_tries.update(network="elsewhere")
+    assert any("terms of payments" in finding for finding in found())
 
 
 class TestRound:

@@ -275,6 +275,8 @@ def _apply_locked(handler: MessageHandler[Subject], event: InboundEvent, now: da
     row = handler.lock(event.instruction_id)
     if row is None:
         return _close(event, InboundOutcome.REVIEW, f"no such {handler.noun}", now)
+    if handler.repeats(row, event):
+        return _close(event, InboundOutcome.APPLIED, KNOWN_BEFORE, now)
     if objection := judging.objection(handler, event, row):
         return _close(event, InboundOutcome.REVIEW, objection, now)
     return _judge(handler, row, event, now)

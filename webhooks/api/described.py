@@ -39,7 +39,10 @@ def _schema(hint: Any, *, is_optional: bool) -> Document:
         return {**_schema(plain, is_optional=is_optional), "description": description}
     if get_origin(hint) is Literal:
         return {"type": "string", "enum": list(get_args(hint))}
-    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not NoneType]
+    kinds = [hint] if get_origin(hint) is tuple else list(get_args(hint) or (hint,))
+    kinds = [kind for kind in kinds if kind is not NoneType]
+    if get_origin(kinds[0]) is tuple:
+        return {"type": "array", "items": schema_of(get_args(kinds[0])[0])}
     schema = _SCALARS[kinds[0]]
     if is_optional or NoneType not in get_args(hint):
         return dict(schema)

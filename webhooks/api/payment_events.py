@@ -40,6 +40,10 @@ _SEQUENCE = {
 }
 
 
+# Only payments out have these members.
+_OF_PAYMENTS = ("method", "methodUsed", "attempts")
+
+
 def data_schema(name: str) -> Document:
     """The schema of the event's `data`, which is about a funding transaction or a payment."""
     move = MOVES[name]
@@ -72,11 +76,17 @@ def _data(prefix: str, direction: str, statuses: tuple[str, ...], description: s
     }.items():
         schema["properties"][name] |= narrowed
     del schema["properties"]["direction"]["enum"]
+    for name in _OF_PAYMENTS:
+        if direction == "in":
+            del schema["properties"][name]
+        else:
+            schema["required"].append(name)
     return {**schema, "description": description}
 
 
 def _example(name: str, payment_id: str, direction: str, status: str) -> Document:
     is_returned = name == "payment.returned"
+    of_a_payment = {"method": "ach_credit", "methodUsed": "ach_credit", "attempts": []}
     failures = {"payment.failed": "canceled", "payment.returned": "R01"}
     return {
         "paymentId": payment_id,
@@ -88,4 +98,5 @@ def _example(name: str, payment_id: str, direction: str, status: str) -> Documen
         "failureCode": failures.get(name),
         "returnCode": "R01" if is_returned else None,
         "network": None,
+        **(of_a_payment if direction == "out" else {}),
     }

@@ -112,7 +112,8 @@ def pay(
     metadata: Mapping[str, str] | None = None,
     idempotency_key: str | None = None,
 ) -> Call[Payment]:
-    """Send `amount` cents out of the balance to a saved recipient (its id) or a bank account."""
+    """Send `amount` cents out of the balance to a saved recipient (its id) or a bank account. The
+    method "auto" is an instant payment, or ACH where the recipient's bank cannot take that."""
     body = {
         "amount": amount,
         "recipientId" if isinstance(recipient, str) else "recipient": recipient,

@@ -10,7 +10,8 @@ Speed = Literal["standard", "same_day"]
 FundingStatus = Literal[
     "reserved", "awaiting_confirmation", "pending", "in_transit", "completed", "failed"
 ]
-PaymentMethod = Literal["ach_credit", "rtp"]
+PaymentMethod = Literal["ach_credit", "rtp", "auto"]
+PaymentMethodUsed = Literal["ach_credit", "rtp"]
 PaymentStatus = Literal[
     "waiting_for_funds", "created", "processing", "completed", "failed", "returned", "canceled"
 ]
@@ -144,13 +145,27 @@ class Recipient(PaidAccount):
     removedAt: str | None
 
 
+class Attempt(TypedDict):
+    """One way by which a payment was tried."""
+
+    number: int
+    method: PaymentMethodUsed
+    network: Network | None
+    outcome: Literal["pending", "completed", "refused", "returned"]
+    code: str | None
+    startedAt: str | None
+    endedAt: str | None
+
+
 class Payment(TypedDict):
     id: str
     amount: int
     currency: str
     status: PaymentStatus
     method: PaymentMethod
+    methodUsed: PaymentMethodUsed
     network: Network | None
+    attempts: list[Attempt]
     recipient: PaidAccount
     recipientId: str | None
     createdBy: dict[str, str | None]
@@ -239,6 +254,9 @@ class PaymentData(TypedDict):
     failureCode: str | None
     returnCode: str | None
     network: str | None
+    method: NotRequired[str]
+    methodUsed: NotRequired[str]
+    attempts: NotRequired[list[Attempt]]
 
 
 class FundingSourceUpdated(TypedDict):

@@ -116,6 +116,7 @@ NEVER_INSERTED_BY_THE_DESK = [
     "funding_fundingsource",
     "funding_fundingtransaction",
     "payments_payment",
+    "payments_paymentattempt",
     "payments_recipient",
     "tenants_membership",
     "reconciliation_bankstatement",
@@ -190,7 +191,7 @@ TABLES = {
             " retry_of_id source_id speed tenant_id trigger)"
         ),
         "payments_payment": (
-            "RIU(but amount counted_for created_by_id created_by_type currency method network"
+            "RIU(but amount counted_for created_by_id created_by_type currency is_automatic"
             " recipient_id requires_confirmation speed tenant_id)"
         ),
         "funding_autofundingconfig": (

@@ -129,9 +129,10 @@ TABLES = {
         " resolution resolved_at resolved_by)"
     ),
     "payments_payment": (
-        "IU(but amount counted_for currency method network recipient_id requires_confirmation"
+        "IU(but amount counted_for currency is_automatic recipient_id requires_confirmation"
         " speed tenant_id)"
     ),
+    "payments_paymentattempt": "I",
     "payments_paymentconfirmation": "IU",
     "payments_paymentconfirmationlink": "IU",
     "payments_paymentevent": "I",
@@ -259,6 +260,7 @@ NEVER_TRUNCATED = [
     "network_inbox_handsettlement",
     "network_inbox_inboundevent",
     "payments_payment",
+    "payments_paymentattempt",
     "payments_paymentevent",
     "payments_recipient",
     "payments_recipientversion",

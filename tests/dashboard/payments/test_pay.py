@@ -11,6 +11,7 @@ from django.db import connections
 from common import ids
 from common.clock import utc_now
 from dashboard.shell import form_tokens
+from networks.base import Method
 from payments.methods import METHODS
 from payments.models import Payment, PaymentConfirmation
 from payments.services import approval_settings, cool_down_settings, recipients
@@ -18,6 +19,7 @@ from tenants.actors import SYSTEM
 from tenants.models import Role, TenantStatus
 from tests.builders import NOW, make_member, make_tenant
 from tests.payments.builders import account, fund, funds_of, take
+from transfers import route_changes
 
 PATH = "/dashboard/pay/"
 
@@ -62,7 +64,30 @@ class TestForm:
         assert "$1,000.00 is available." in content
         assert "Supplier LLC, " in content
         assert "··6789" in content
-        assert content.count("Expected ") == len(METHODS)
+        assert content.count("Expected ") == len(METHODS) + 1  # and the automatic choice
+
+    def test_offers_the_automatic_choice_first(self, acme, supplier, money, dana_browser):
+        offered = dana_browser.get(PATH).context["form"].fields["method"].choices
+
+        assert [name for name, _ in offered] == ["auto", "ach_credit", "rtp"]
+
+    def test_offers_no_choice_where_there_is_one_method(self, acme, supplier, money, dana_browser):
+        route_changes.close_route(
+            mode="sandbox", method=Method.RTP_CREDIT, reason="down", actor=SYSTEM, now=NOW
+        )
+
+        offered = dana_browser.get(PATH).context["form"].fields["method"].choices
+
+        assert [name for name, _ in offered] == ["ach_credit"]
+
+    def test_pays_automatically(self, acme, supplier, money, dana_browser):
+        form = filled(acme, supplier, method="auto")
+        review = dana_browser.post(PATH, {**form, "step": "review"}).content.decode()
+        dana_browser.post(PATH, form)
+
+        assert "<dd>Automatic</dd>" in review
+        assert "Within seconds of sending, or in banking days if it goes by ACH" in review
+        assert Payment.objects.get().is_automatic
 
     def test_says_that_nothing_is_available_below_zero(self, acme, supplier, dana_browser):
         take(acme, 5_000)
@@ -81,7 +106,7 @@ class TestForm:
         review = dana_browser.post(PATH, filled(acme, supplier, step="review", wait="on"))
 
         assert "Expected " not in asked
-        assert asked.count("After your balance covers it") == len(METHODS)
+        assert asked.count("After your balance covers it") == len(METHODS) + 1
         assert "<dd>After your balance covers it</dd>" in review.content.decode()
 
     def test_without_recipients_says_where_to_begin(self, dana_browser):

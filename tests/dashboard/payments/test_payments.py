@@ -10,7 +10,7 @@ import pytest
 from approvals import answers
 from approvals.policies import Approver
 from common.clock import utc_now
-from payments.models import Payment, PaymentConfirmation, PaymentMethod, PaymentSettings
+from payments.models import AUTO, Payment, PaymentConfirmation, PaymentMethod, PaymentSettings
 from payments.services import approval_settings, orders, recipients
 from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM, user
@@ -178,6 +178,10 @@ class TestList:
         assert len(b"".join(dana_browser.get(f"{PATH}.csv").streaming_content).splitlines()) == 1
 
 
+def steps_of(browser, payment):
+    return browser.get(f"{PATH}/{payment.pk}").context["payment"].steps
+
+
 class TestDetail:
     def test_tells_who_did_what_and_why(self, money, dana, dana_browser):
         make_member(money, email="cfo@acme.example", role=Role.APPROVER)
@@ -241,6 +245,28 @@ class TestDetail:
         assert code in content
         assert "$123.45 is available again." in content
         assert "add them as a new recipient and pay again" in content
+
+    def test_lists_the_ways_that_an_automatic_one_went(self, money, dana_browser):
+        payment = pay(money, 12_345, to="51001", method=AUTO)
+        first = detail(dana_browser, payment)
+        run_due(rounds=8)
+
+        content = detail(dana_browser, payment)
+
+        assert "Automatic, by instant payment (RTP)" in first
+        assert "<dd>RTP</dd>" in first
+        assert "How it was sent" not in first
+        assert "Automatic, by ACH transfer" in content
+        assert "How it was sent" in content
+        assert "NOAT: The bank takes no instant payment" in content
+        assert "Refused as instant payment (RTP): sent another way" in content
+        assert [step.what for step in steps_of(dana_browser, payment)] == [
+            "Money set aside",
+            "Handed to the payment network",
+            "Refused as instant payment (RTP): sent another way",
+            "Handed to the payment network",
+            "Completed: the recipient's bank has the money",
+        ]
 
     def test_says_what_it_waits_for(self, money, dana_browser):
         payment = pay(money, 5_000_000, wait=True)

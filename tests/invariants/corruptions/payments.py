@@ -186,4 +186,19 @@ SELECT 'aud_x', tenant_id, 'approver', decided_by, 'confirmation.approved', paym
     jsonb_build_object('confirmationId', id, 'amount', amount), '', '', '', decided_at
 FROM payments_paymentconfirmation WHERE payment_id = '{pq}'""",
     ),
+    Damage(
+        "45 payment said to go another way",
+        USUAL,
+        "payment_tries",
+        "UPDATE payments_payment SET tries = 2 WHERE id = '{p1}'",
+    ),
+    Damage(
+        "45b refused try of a payment that went its way",
+        USUAL,
+        "payment_tries",
+        """INSERT INTO payments_paymentattempt (id, payment_id, number, method, network,
+    network_reference, code, reason, ended_at)
+SELECT 'pat_x', id, 1, method, network, '', 'NOAT', '', now() FROM payments_payment
+WHERE id = '{p1}'""",
+    ),
 ]
