@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from types import MappingProxyType
 from typing import Any
+
+from django.conf import settings
 
 from balance.operator.posting import Booking
 from common import leases
@@ -36,6 +38,7 @@ from networks.base import (
     HolderType,
     Instruction,
     InstructionRefused,
+    Method,
     Purpose,
 )
 from tenants import actors
@@ -108,6 +111,15 @@ class FundingTransfer(Transfer[FundingTransaction]):
     expected_field = "expected_availability_date"
 
     # --- It is due, and is handed to its network
+
+    def fixed_when_sent(self, row: FundingTransaction, now: datetime) -> Mapping[str, Any]:
+        """The account holder has the whole time to approve it, however long it waited here."""
+        if METHODS[row.method].network_method != Method.RTP_REQUEST:
+            return {}
+        return {"request_expires_at": now + timedelta(hours=settings.REQUEST_FOR_PAYMENT_HOURS)}
+
+    def expires_at(self, row: FundingTransaction) -> datetime | None:
+        return row.request_expires_at
 
     def refresh(self, rows: Sequence[FundingTransaction], now: datetime) -> None:
         """The bank accounts and the authorizations to debit them: the rows were claimed before."""

@@ -141,20 +141,26 @@ def claim(
         if not ids:
             return Claim([], 0, limit)
         rows = list(transfer.due().filter(one_of("pk", ids)).order_by("next_attempt_at", "pk"))
-        _choose_versions(transfer, rows)
+        _fix_terms(transfer, rows, now)
         leases.take(rows, now=now, lease=lease, parked_for="")
         parked = _park(transfer, set(ids).difference(row.pk for row in rows))
     return Claim(rows, parked, limit)
 
 
-def _choose_versions(transfer: Transfer[Row], rows: list[Row]) -> None:
-    """Write down which version of its bank account a row goes out with: the newest, as long as no
-    network can have seen it. From then on it stays, because a repeat is the same instruction."""
+def _fix_terms(transfer: Transfer[Row], rows: list[Row], now: datetime) -> None:
+    """Write down what of a row is settled as long as no network can have seen it: which version of
+    its bank account it goes out with, the newest, and what its transfer fixes. From then on it
+    stays, because a repeat is the same instruction."""
     for row in rows:
-        newest = transfer.account(row).version
-        if row.attempts == 0 and row.account_version != newest:
-            row.account_version = newest
-            row.save(update_fields=("account_version",))
+        if row.attempts > 0:
+            continue
+        newest = {"account_version": transfer.account(row).version}
+        fixed = {**newest, **transfer.fixed_when_sent(row, now)}
+        changed = {name: value for name, value in fixed.items() if getattr(row, name) != value}
+        for name, value in changed.items():
+            setattr(row, name, value)
+        if changed:
+            row.save(update_fields=changed)
 
 
 def due_ids(

@@ -178,6 +178,11 @@ class Transfer(MessageHandler[Row]):
         allowed = submittable(rows, kind=self.stopped_by).select_related(self.account_field)
         return cast("QuerySet[Row]", allowed)
 
+    def fixed_when_sent(self, row: Row, now: datetime) -> Mapping[str, Any]:
+        """Columns that stay as they are from the first claim on, beside the version of the bank
+        account."""
+        return {}
+
     def refresh(
         self, rows: Sequence[Row], now: datetime
     ) -> None:  # most are judged by nothing else
@@ -207,12 +212,17 @@ class Transfer(MessageHandler[Row]):
             currency=terms.currency,
             account=self.account_sent(row).in_clear(),
             description=terms.description,
+            expires_at=self.expires_at(row),
             purpose=self.purpose,
             tenant_id=terms.tenant_id,
             individual_id=row.pk[-INDIVIDUAL_ID_LENGTH:].upper(),
             authorization=self.authorization(row),
             speed=Speed(terms.speed),
         )
+
+    def expires_at(self, row: Row) -> datetime | None:
+        """When a request for payment lapses."""
+        return None
 
     def authorization(self, row: Row) -> Authorization | None:
         """How the holder of the account agreed to be debited; None where nobody is."""

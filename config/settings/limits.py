@@ -9,6 +9,8 @@ from config.settings.deployment import DEBUG
 # Cents per funding transaction.
 ACH_AMOUNT_MAX = count("ACH_AMOUNT_MAX", default=100_000_000, minimum=1)
 RTP_AMOUNT_MAX = count("RTP_AMOUNT_MAX", default=1_000_000_000, minimum=1)
+# For how many hours the account holder can approve a request for payment, once it was sent.
+REQUEST_FOR_PAYMENT_HOURS = count("REQUEST_FOR_PAYMENT_HOURS", default=24, minimum=1)
 # Cents per Eastern day and month, over all methods; empty means no limit.
 DAILY_FUNDING_MAX = limit("DAILY_FUNDING_MAX")
 MONTHLY_FUNDING_MAX = limit("MONTHLY_FUNDING_MAX")

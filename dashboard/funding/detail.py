@@ -12,11 +12,13 @@ from dashboard.chain.coming import Coming
 from dashboard.funding.lines import FundingLine, funding_line
 from dashboard.shell import stops, timeline
 from dashboard.shell.timeline import BankAnswer, Step
+from funding.methods import METHODS
 from funding.models import FundingEvent, FundingTransaction
 from funding.services import topups
 from funding.services.retries import Standing
 from funding.states import IN_FLIGHT, FundingStatus, SourceStatus
 from funding.transfer import FUNDING
+from networks import routing
 
 _STEPS = {
     FundingStatus.RESERVED: "Reserved",
@@ -29,15 +31,28 @@ _STEPS = {
 
 
 @dataclass(frozen=True)
+class Request:
+    """A request for payment that waits for the account holder: at which bank, of which account, and
+    until when."""
+
+    bank: str
+    account: str
+    expires_at: datetime
+
+
+@dataclass(frozen=True)
 class FundingDetail:
-    """`approval_id` is that of its approval, empty where nobody was asked. `retry_of`
-    is the id of the funding that it tries again, `why_no_retry` a sentence about one that came back
-    for want of funds and cannot be tried again now. `source_id` is that of the bank account, empty
-    where that is removed. `coming` is what happens next; `is_late`: the day on which it was
-    expected is over."""
+    """`network` is the instant network that carries it, empty for ACH; `request` is what the
+    account holder has to approve now. `approval_id` is that of its approval, empty where nobody was
+    asked. `retry_of` is the id of the funding that it tries again, `why_no_retry` a sentence about
+    one that came back for want of funds and cannot be tried again now. `source_id` is that of the
+    bank account, empty where that is removed. `coming` is what happens next; `is_late`: the day on
+    which it was expected is over."""
 
     line: FundingLine
     day: str
+    network: str
+    request: Request | None
     source_id: str
     coming: list[Coming]
     is_late: bool
@@ -77,6 +92,8 @@ def detail(
     return FundingDetail(
         line=line,
         day=titles.day(row.created_at, now=now),
+        network=METHODS.carrier_words(row.method, row.network),
+        request=_request(row),
         source_id="" if row.source.status == SourceStatus.REMOVED else row.source_id,
         coming=steps_to_come,
         is_late=any(step.is_late for step in steps_to_come),
@@ -100,6 +117,15 @@ def detail(
         may_retry=retried is not None and not retried.obstacle,
         why_no_retry=retried.obstacle if retried else "",
     )
+
+
+def _request(row: FundingTransaction) -> Request | None:
+    """None once the account holder has answered, and for what asks nobody."""
+    if row.request_expires_at is None or row.status != FundingStatus.PENDING:
+        return None
+    source = row.source
+    bank = source.bank_name or routing.bank_name(source.routing_number) or "the payer's bank"
+    return Request(bank, f"··{source.last4}", row.request_expires_at)
 
 
 def _step(row: FundingTransaction, event: FundingEvent, names: Mapping[str, str]) -> Step:

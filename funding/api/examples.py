@@ -59,6 +59,7 @@ _RESERVED = {
     "confirmationExpiresAt": None,
     "approval": None,
     "expectedAvailabilityDate": "2026-11-24",
+    "expiresAt": None,
     "statusTimestamps": _RESERVED_TIMES,
     "failureCode": None,
     "failureMessage": None,

@@ -48,6 +48,7 @@ def funding_transaction(funding: FundingTransaction) -> dict[str, Any]:
         "requiresConfirmation": funding.requires_confirmation,
         "confirmationExpiresAt": _optional(funding.confirmation_expires_at) if is_waiting else None,
         "approval": approval_body(_approval(funding)),
+        "expiresAt": _optional(funding.request_expires_at),
         "expectedAvailabilityDate": funding.promised_date and funding.promised_date.isoformat(),
         "statusTimestamps": {
             name: _optional(getattr(funding, column)) for name, column in _TIMESTAMPS.items()

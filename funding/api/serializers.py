@@ -70,6 +70,11 @@ class FundingTransactionOut(serializers.Serializer[Any]):
         help_text="An Eastern banking day. null while it waits for an approval or staff hold it,"
         " and once it failed without having completed.",
     )
+    expiresAt = serializers.DateTimeField(
+        allow_null=True,
+        help_text="Until when the account holder can approve the request for payment at their bank."
+        " null for ACH, and until the request was sent.",
+    )
     statusTimestamps = StatusTimestampsOut()
     failureCode = serializers.CharField(allow_null=True)
     failureMessage = serializers.CharField(allow_null=True)

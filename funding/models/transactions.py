@@ -63,6 +63,11 @@ class FundingTransaction(TransferRow):
     metadata = models.JSONField(default=dict)
     requires_confirmation = models.BooleanField(default=False)
     confirmation_expires_at = models.DateTimeField(null=True, blank=True)
+    request_expires_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="when a request for payment lapses; set when it is sent for the first time",
+    )
     expected_availability_date = models.DateField()
     reserved_at = models.DateTimeField(null=True, blank=True)
     awaiting_confirmation_at = models.DateTimeField(null=True, blank=True)

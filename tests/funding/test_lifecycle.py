@@ -87,6 +87,32 @@ class TestCompleting:
         assert funding.status == FundingStatus.COMPLETED
 
 
+class TestRequests:
+    """For payment: they lapse."""
+
+    def test_lapse_a_day_after_they_were_first_sent(self, acme):
+        funding = top_up(
+            acme, source=make_source(acme, account_number="30002"), method=FundingMethod.RTP
+        )
+        assert funding.request_expires_at is None
+
+        for later in (0, 10, 60):  # the network is down twice
+            submission.submit_due(FUNDING, now=NOW + timedelta(seconds=later))
+
+        funding.refresh_from_db()
+        assert funding.status == FundingStatus.PENDING
+        assert funding.request_expires_at == NOW + timedelta(hours=24)
+        assert FUNDING.instruction(funding).expires_at == funding.request_expires_at
+
+    def test_are_not_what_ach_sends(self, acme):
+        funding = top_up(acme)
+        run_due()
+
+        funding.refresh_from_db()
+        assert funding.request_expires_at is None
+        assert FUNDING.instruction(funding).expires_at is None
+
+
 class TestFailing:
     def test_return_in_transit_gives_the_pending_money_up(self, acme):
         funding = top_up(acme, source=make_source(acme, account_number="10001"))

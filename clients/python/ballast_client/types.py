@@ -98,6 +98,7 @@ class FundingTransaction(TypedDict):
     confirmationExpiresAt: str | None
     approval: Approval | None
     expectedAvailabilityDate: str | None
+    expiresAt: str | None
     statusTimestamps: dict[str, str | None]
     failureCode: str | None
     failureMessage: str | None

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from common.clock import utc_now
-from funding.models import Confirmation, Trigger
+from funding.models import Confirmation, FundingMethod, Trigger
 from funding.services import topups
 from funding.states import FundingStatus
 from tenants.actors import api_key
@@ -165,3 +165,36 @@ class TestFunding:
 
         assert b"No funding yet" in dana_browser.get("/dashboard/funding").content
         assert dana_browser.get(f"/dashboard/funding?before={foreign.pk}").status_code == 404
+
+
+class TestRequests:
+    """For payment: the page says who has to approve, and where."""
+
+    @pytest.fixture
+    def waiting(self, acme):
+        return top_up(
+            acme, source=make_source(acme, account_number="30001"), method=FundingMethod.RTP
+        )
+
+    def test_say_which_bank_has_to_approve_and_until_when(self, waiting, dana_browser):
+        run_due()
+
+        content = dana_browser.get(f"/dashboard/funding/{waiting.pk}").content.decode()
+
+        assert "Approve this request at JPMorgan Chase" in content
+        assert "opens the requests for payment, and approves ours" in content
+        assert "Nov 21, 2026" in content
+        assert "<dd>RTP</dd>" in content
+
+    def test_say_nothing_before_they_are_sent(self, waiting, dana_browser):
+        content = dana_browser.get(f"/dashboard/funding/{waiting.pk}").content.decode()
+
+        assert "Approve this request" not in content
+
+    def test_say_nothing_once_they_are_answered(self, acme, dana_browser):
+        paid = top_up(acme, source=make_source(acme), method=FundingMethod.RTP)
+        run_due()
+
+        content = dana_browser.get(f"/dashboard/funding/{paid.pk}").content.decode()
+
+        assert "Approve this request" not in content
