@@ -25,6 +25,7 @@ from networks.base import (
     Answer,
     BankRecord,
     Capabilities,
+    Carrier,
     Correction,
     CorrectionOutcome,
     Custody,
@@ -179,10 +180,11 @@ def _capabilities(rail: str) -> Capabilities:
         in_force = rails.current(rail)
     except (rails.NoTerms, InvalidTerms):
         return Capabilities(methods=MappingProxyType({}))
+    terms = replace(schemes.INSTANT, carrier=Carrier(in_force.profile.name))
     return Capabilities(
         methods=MappingProxyType(
             {
-                method: replace(schemes.INSTANT, amount_max=taking.amount_max(in_force, kind))
+                method: replace(terms, amount_max=taking.amount_max(in_force, kind))
                 for method, kind in taking.KINDS.items()
             }
         ),

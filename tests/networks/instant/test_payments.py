@@ -34,6 +34,12 @@ def paid(operator, bank, now):
     return told
 
 
+def test_the_network_of_its_profile_carries_it(operator, bank):
+    terms = bank.capabilities.methods.values()
+
+    assert {each.carrier for each in terms} == {operator.name}
+
+
 class TestHandingOver:
     def test_is_one_message(self, paid, operator, bank):
         order = only(operator.taken())
