@@ -24,6 +24,12 @@ def profile_of(name: str) -> Profile:
     return PROFILES[name]
 
 
+def require_participant(desk: Desk, routing: str) -> None:
+    """Raises Refused for a bank that takes no part in the network."""
+    if directory.find(desk.db, desk.profile.name, routing) is None:
+        raise Refused(f"{routing} takes no part in {desk.profile.title}")
+
+
 def pay(
     desk: Desk,
     *,
@@ -36,8 +42,7 @@ def pay(
     """Send money that nobody asked for, or that names whatever it likes; gives the payment."""
     if amount <= 0:
         raise Refused("an amount is positive cents")
-    if directory.find(desk.db, desk.profile.name, payer.routing) is None:
-        raise Refused(f"{payer.routing} takes no part in {desk.profile.title}")
+    require_participant(desk, payer.routing)
     terms = desk.terms
     ours = account or terms.account(desk.profile.name)
     credit = Credit(

@@ -38,6 +38,7 @@ from devstack.instant.reading import Account
 
 REFUSALS = (
     BadMove,
+    LookupError,
     byhand.Refused,
     faults.UnknownFault,
     agreed.BadTerm,
@@ -164,6 +165,7 @@ class Control:
         with self._operator.working():
             desk = self._operator.desk(chosen)
             bank = routing or desk.terms.routing
+            byhand.require_participant(desk, bank)
             money.adjust(desk.db, chosen, bank, amount, desk.now)
             return money.of(desk.db, profile, bank)
 

@@ -14,6 +14,7 @@ import contextlib
 import json
 import socket
 import ssl
+import sys
 import threading
 import time
 from http import HTTPStatus
@@ -120,7 +121,9 @@ class _Server(ThreadingHTTPServer):
                 line.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: a caller who goes away or is not known is no fault of ours."""
+        """A caller who goes away or is not known is no fault of ours; anything else is told."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
 
 
 class _Broken(Exception):

@@ -78,7 +78,6 @@ def account(number: str, requests: Sequence[sqlite3.Row], *, now: str) -> str:
 def request(row: sqlite3.Row, *, now: str, token: str) -> str:
     """One request, with what can be done about it."""
     facts = {
-        "From": escape(row["creditor_name"]),
         "For": escape(row["remittance"] or "No reference"),
         "Pay from": f"Checking {_masked(row['debtor_account'])}",
         "Answer by": _moment(row["expires_at"]),

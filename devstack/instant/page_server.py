@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+import sys
 import threading
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -53,7 +54,9 @@ class PayersBank(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: a caller who goes away is no fault of ours."""
+        """A caller who goes away or is not known is no fault of ours; anything else is told."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

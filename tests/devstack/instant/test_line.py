@@ -175,6 +175,35 @@ class TestFaults:
         assert we.fetch() == []
 
 
+class TestCommands:
+    @pytest.mark.parametrize(
+        ("command", "arguments", "text"),
+        [
+            ("nothing", {}, "there are: again, answer_request"),
+            (
+                "fund",
+                {"profile": "rtp", "routing": "999999992", "amount": 1},
+                "takes no part in RTP",
+            ),
+            ("pay", {"profile": "swift", "amount": 1}, "there is no network 'swift'"),
+            ("pay", {"profile": "rtp", "amount": 0}, "positive cents"),
+            ("again", {"message": 999_999}, "there is no message 999999"),
+            ("answer_request", {"request": 999_999}, "there is no such request"),
+            ("terms", {"ask_after": "soon"}, "ask_after takes float"),
+            ("clock", {"seconds": -1}, "does not go back"),
+        ],
+        ids=["unknown", "strange-bank", "network", "amount", "message", "request", "term", "clock"],
+    )
+    def test_that_make_no_sense_are_refused(self, shared, command, arguments, text):
+        with pytest.raises(client.ControlError, match=text):
+            shared.ask(command, **arguments)
+
+    def test_bring_money_into_a_network(self, shared):
+        before = shared.rtp.position
+
+        assert shared.ask("fund", profile="rtp", amount=100_000_000) == before + 100_000_000
+
+
 class TestAfterAKill:
     def test_answers_wait_and_nothing_settles_twice(self, operator):
         we = operator.rtp

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from networks.instant.iso.messages import (
 )
 
 
-def settled(we, transfer) -> list[dict]:
+def settled(we, transfer) -> list[dict[str, Any]]:
     """What the operator's record says of the payments with this end-to-end id."""
     found = we.operator.ask("payments", end_to_end_id=transfer.end_to_end_id)
     return [each for each in found if each["settled_at"] and each["direction"] == "out"]

@@ -14,6 +14,7 @@ from networks.instant.iso.messages import (
     RequestAnswer,
     StatusReport,
 )
+from tests.devstack.instant.conftest import Participant
 
 
 def first_answers(we) -> list[str]:
@@ -31,7 +32,7 @@ def payments(messages) -> list[CreditTransfer]:
 
 def state_of(we, request) -> str:
     (found,) = we.operator.ask("requests", end_to_end_id=request.end_to_end_id)
-    return found["status"]
+    return str(found["status"])
 
 
 class TestARequest:
@@ -152,7 +153,7 @@ class TestPayers:
 
 
 class TestAPaymentToUs:
-    def paid(self, we, **about) -> CreditTransfer:
+    def paid(self, we: Participant, **about) -> CreditTransfer:
         we.operator.ask("pay", profile=we.name, **about)
         return we.one(CreditTransfer)
 
