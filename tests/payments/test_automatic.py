@@ -9,7 +9,7 @@ import pytest
 from django.db import Error, transaction
 
 from balance import invariants
-from networks.base import EVENT_CODE_LENGTH, EventKind, InstructionRefused, Method
+from networks.base import EVENT_CODE_LENGTH, EventKind, InstructionRefused, Method, MethodTerms
 from networks.refusals import CANNOT_TAKE_IT
 from networks.return_codes import NOT_CARRIED, NOT_REACHED, TOO_MUCH
 from networks.sandbox.bank import INSTANT_NAME, SandboxBank
@@ -88,7 +88,9 @@ class Refusing(SandboxBank):
 
     def __init__(self, code):
         super().__init__(INSTANT_NAME)
-        instant = {Method.RTP_CREDIT: self.capabilities.methods[Method.RTP_CREDIT]}
+        instant: dict[str, MethodTerms] = {
+            Method.RTP_CREDIT: self.capabilities.methods[Method.RTP_CREDIT]
+        }
         self.capabilities = replace(self.capabilities, methods=instant)
         self.code = code
 
