@@ -19,6 +19,7 @@ from common import queues
 from common.clock import utc_now
 from networks.ach import figures as ach
 from networks.ach.inbound import waiting
+from networks.instant import figures as instant
 from reconciliation import due, suspense, unproven
 from seals import figures as seals
 from tenants.services import access, alarms, switches
@@ -54,12 +55,16 @@ class Alarms(Collector):
         yield from _suspense(now)
         from_banks = waiting.count(now=now)
         at_lines, in_review = waiting.at_lines(), reviews.waiting().count()
+        on_instant = instant.waiting(now=now)
         for name, words, value in (
             ("inbound_review", "Messages of networks that wait for staff", in_review),
             ("ach_review", "Files and records of banks that wait", from_banks.in_review),
             ("ach_overdue", "Records of banks past their last day", from_banks.overdue),
             ("ach_stuck", "Files to banks that a person has to let go on", at_lines.files),
             ("ach_lines_in_trouble", "Rails whose files are not fetched", at_lines.lines),
+            ("instant_review", "Conversations on instant rails for a person", on_instant.in_review),
+            ("instant_faulty", "Messages of a day that changed nothing", on_instant.faulty),
+            ("instant_lines_in_trouble", "Instant networks that are not heard", on_instant.lines),
             (
                 "superusers_seen",
                 "Superusers who signed in during the last day",

@@ -28,8 +28,22 @@ def transport(rail: RailInForce) -> Transport:
     with _opening:
         known = _open.get(rail.name)
         if known is None or known[0] != version:
+            _close(rail.name)
             known = _open[rail.name] = (version, _opened(rail, key))
         return known[1]
+
+
+def close() -> None:
+    """Close every connection that is idle; the next use opens another one."""
+    with _opening:
+        for name in list(_open):
+            _close(name)
+
+
+def _close(rail: str) -> None:
+    _, former = _open.pop(rail, (None, None))
+    if isinstance(former, HttpsTransport):
+        former.close()
 
 
 def _key(rail: str) -> InstantKey | None:

@@ -210,6 +210,8 @@ def _stored(
 ) -> list[Message]:
     """Store conversations with their first messages, which are leased to this process. What
     somebody else stored meanwhile is left to him."""
+    if not good:
+        return []
     namings = messages.names(rail, len(good), now=now)
     new = [_begun(rail, *each, naming, now) for each, naming in zip(good, namings, strict=True)]
     Conversation.objects.bulk_create([row for row, _ in new], ignore_conflicts=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import uuid
 from datetime import datetime
 from typing import NamedTuple
 
+from networks.instant.iso import ids
 from networks.instant.iso.messages import (
     NO_REASON,
     Account,
@@ -22,7 +22,6 @@ from networks.instant.messages import Naming
 from networks.instant.models import Conversation
 from networks.instant.rails import RailInForce
 
-_NAMESPACE = uuid.UUID("b4b4f6d2-6a0b-4d7c-9a57-6f0b8f0e1a54")
 _REMITTANCE_MAX = 140
 
 
@@ -40,11 +39,6 @@ def them(conversation: Conversation, account_number: str) -> Account:
         account_number=account_number,
         name=conversation.name,
     )
-
-
-def uetr(paid: Conversation) -> str:
-    """FedNow's unique reference of a payment: the same in each message that orders it."""
-    return str(uuid.uuid5(_NAMESPACE, paid.pk))
 
 
 def request(
@@ -80,7 +74,7 @@ def payment(
         instruction_id=naming.instruction_id,
         end_to_end_id=paid.end_to_end_id,
         transaction_id=naming.instruction_id,
-        uetr=uetr(paid),
+        uetr=ids.uetr(paid.pk),  # the same in each message that orders it
         amount=paid.amount,
         settlement_date=rail.profile.settlement_date(naming.now),
         debtor=us(rail),
@@ -125,8 +119,8 @@ class _Named(NamedTuple):
 def _named(about: CreditTransfer | PaymentReturn) -> _Named:
     if isinstance(about, CreditTransfer):
         return _Named(about.instruction_id, about.end_to_end_id, about.transaction_id, about.uetr)
-    ids = (about.original_instruction_id, about.original_end_to_end_id)
-    return _Named(*ids, "", about.original_uetr)
+    named = (about.original_instruction_id, about.original_end_to_end_id)
+    return _Named(*named, "", about.original_uetr)
 
 
 def report(

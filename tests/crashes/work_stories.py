@@ -43,7 +43,7 @@ from tests.builders import (
     publish,
     publish_notice,
 )
-from tests.crashes import banks
+from tests.crashes import banks, instants
 from tests.crashes.api_stories import BANK_ACCOUNT
 from tests.crashes.every_call import Story, Told
 from tests.crashes.stored import Stored
@@ -275,6 +275,18 @@ def bank_files(world: World) -> None:
     RailLine.objects.update_or_create(pk=RAIL, defaults=due)
 
 
+def left_behind(_world: World) -> None:
+    instants.left_behind()
+
+
+def heard(_world: World) -> None:
+    instants.heard()
+
+
+def unposted(_world: World) -> None:
+    instants.unposted()
+
+
 def bank_statement(_world: World) -> None:
     banks.statement()
 
@@ -311,6 +323,9 @@ BEGINNINGS: dict[str, Callable[[World], None]] = {
     "networks.fetch_ach_files": bank_files,
     "networks.read_ach_files": bank_files,
     "networks.watch_ach_files": bank_files,
+    "networks.listen_to_instant": heard,
+    "networks.send_instant_messages": left_behind,
+    "networks.finish_instant_payments": unposted,
     "reconciliation.read_statements": bank_statement,
     "reconciliation.close_days": closable_day,
     "reconciliation.match_lines": bank_lines,

@@ -37,7 +37,7 @@ from tests.builders import (
 )
 from tests.funding import agreeing
 from tests.funding import builders as funding
-from tests.invariants import bank_books
+from tests.invariants import bank_books, instant_books
 from tests.networks.ach.builders import RAIL
 from tests.payments import asking
 from tests.payments import builders as payments
@@ -70,6 +70,7 @@ def keep() -> Names:
     names |= _hired()
     names |= _approvals(tenant)
     names |= bank_books.keep(tenant)
+    names |= instant_books.keep(tenant)
     names |= _live()
     _proof()
     names |= _deposits(tenant)

@@ -15,6 +15,7 @@ from tests.invariants.corruptions.ach import ACH
 from tests.invariants.corruptions.banks import BANKS
 from tests.invariants.corruptions.days import DAYS
 from tests.invariants.corruptions.funding import FUNDING
+from tests.invariants.corruptions.instant import INSTANT
 from tests.invariants.corruptions.ledger import LEDGER
 from tests.invariants.corruptions.lines import LINES
 from tests.invariants.corruptions.matches import MATCHES
@@ -38,6 +39,7 @@ TABLE = [
     *ACH,
     *BANKS,
     *LINES,
+    *INSTANT,
     *OPERATOR,
     *STATEMENTS,
     *DAYS,

@@ -16,8 +16,9 @@ from networks.base import (
     Method,
     Purpose,
 )
-from networks.instant.models import InstantRail, InstantVersion
-from networks.instant.states import VersionStatus
+from networks.instant.models import Conversation, InstantRail, InstantVersion
+from networks.instant.position import POSITION
+from networks.instant.states import ConversationKind, ConversationStatus, VersionStatus
 from networks.instant.terms import Connection, RailTerms, TransportKind
 
 RAIL = "fednow_one"
@@ -28,7 +29,12 @@ PARTICIPANTS = {"rtp": f"{ROUTING}T1", "fednow": ROUTING}
 
 
 def make_rail(
-    folder: Path | str = "/nonexistent", *, name: str = RAIL, profile: str = "fednow", **terms: Any
+    folder: Path | str = "/nonexistent",
+    *,
+    name: str = RAIL,
+    profile: str = "fednow",
+    account_number: str = ACCOUNT,
+    **terms: Any,
 ) -> InstantVersion:
     """A rail whose terms are in force, by default over a folder."""
     rail, _ = InstantRail.objects.get_or_create(
@@ -55,13 +61,36 @@ def make_rail(
         proposed_at=AGREED,
         reason="The agreement says so",
     )
-    version.account_token = crypto.encrypt(ACCOUNT, context=version.encryption_context)
+    version.account_token = crypto.encrypt(account_number, context=version.encryption_context)
     version.save()
     InstantVersion.objects.filter(pk=version.pk).update(
         status=VersionStatus.CURRENT, decided_by="bob@ballast.example", decided_at=AGREED
     )
     version.refresh_from_db()
     return version
+
+
+def waiting(told: Instruction, now: datetime) -> Conversation:
+    """A payment that waits for money at the network."""
+    conversation_id = new("inc")
+    number = told.account.account_number
+    return Conversation.objects.create(
+        id=conversation_id,
+        rail_id=RAIL,
+        kind=ConversationKind.PAYMENT,
+        instruction_id=told.id,
+        end_to_end_id=told.id,
+        amount=told.amount,
+        routing_number=told.account.routing_number,
+        account_token=crypto.encrypt(number, context=Conversation.context_of(conversation_id)),
+        account_fingerprint="0" * 64,
+        account_last4=number[-4:],
+        name="Acme",
+        reference="20261129R0000000000000000000000001",
+        status=ConversationStatus.WAITING,
+        waits_for=POSITION,
+        created_at=now,
+    )
 
 
 def account(number: str = "1000200", **columns: Any) -> BankAccount:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
@@ -27,6 +27,7 @@ from networks.instant.iso.profiles import EASTERN, PROFILES, Profile
 from networks.instant.iso.reader import Read
 from tests.networks.instant.builders import ACCOUNT, PARTICIPANTS, PAYEE_ROUTING, ROUTING
 
+_NUMBERS = count(1)  # of all operators: an id is used once
 PAYER = Account(routing_number=PAYEE_ROUTING, account_number="1000200", name="Acme")
 US = Account(routing_number=ROUTING, account_number=ACCOUNT, name="Ballast Inc.")
 
@@ -37,8 +38,7 @@ class Operator:
 
     home: Path
     name: str
-    numbers: Any = field(default_factory=lambda: count(1))
-    _seen: set[str] = field(default_factory=set)
+    numbers: Iterator[int] = field(default_factory=lambda: _NUMBERS)
 
     @property
     def profile(self) -> Profile:

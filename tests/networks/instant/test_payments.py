@@ -12,10 +12,10 @@ from networks.base import (
     NetworkUnavailable,
     Withdrawal,
 )
-from networks.instant import connecting, position, rails, taking
+from networks.instant import connecting, rails, taking
 from networks.instant.models import Conversation, Message
 from tests.networks.instant import builders
-from tests.networks.instant.builders import RAIL, account, make_rail, payment
+from tests.networks.instant.builders import RAIL, account, make_rail, payment, waiting
 from tests.networks.instant.life import hear, kinds, news, the, wait
 from tests.networks.instant.operator import only
 
@@ -49,7 +49,7 @@ class TestHandingOver:
             builders.ROUTING,
             builders.ACCOUNT,
         )
-        assert (order.creditor.account_number, order.creditor.name) == ("1000200", "Acme odz GmbH")
+        assert (order.creditor.account_number, order.creditor.name) == ("1000200", "Acme Lodz GmbH")
         assert (the(paid.id).status, Message.objects.get().status) == ("sent", "sent")
         assert kinds(bank) == []
 
@@ -295,32 +295,29 @@ class TestTimeOut:
         assert the(paid.id).review_code == "contradicted"
 
 
-class TestPosition:
-    @pytest.fixture
-    def nothing_left(self, monkeypatch):
-        monkeypatch.setattr(position, "reserve", lambda rail, cents: "position")
+class TestWaiting:
+    """For money at the network."""
 
-    def test_that_is_too_low_makes_it_wait(self, operator, bank, now, nothing_left, monkeypatch):
+    def test_ends_when_there_is_some(self, operator, bank, now):
         told = payment()
-        receipt = bank.submit_many([told], now=now)[told.id]
-        assert (operator.taken(), the(told.id).waits_for) == ([], "position")
+        row = waiting(told, now)
         assert bank.custody([told.id]) == {told.id: Custody.OURS}
-        assert taking.release_waiting(RAIL, now=now) == 0
 
-        monkeypatch.setattr(position, "reserve", lambda rail, cents: "")
         assert taking.release_waiting(RAIL, now=now) == 1
+        assert taking.release_waiting(RAIL, now=now) == 0
         wait(0)
 
         order = only(operator.taken())
-        assert order.instruction_id == receipt.reference
+        assert (order.instruction_id, order.end_to_end_id) == (row.reference, told.id)
+        assert the(told.id).waits_for == ""
 
-    def test_lets_what_waits_be_withdrawn(self, operator, bank, now, nothing_left):
-        told, sent = payment(), payment()
-        bank.submit_many([told], now=now)
+    def test_lets_it_be_withdrawn(self, operator, bank, now):
+        told, never = payment(), payment()
+        waiting(told, now)
 
         assert bank.withdraw(told.id, now=now) == Withdrawal.WITHDRAWN
         assert bank.withdraw(told.id, now=now) == Withdrawal.WITHDRAWN
-        assert bank.withdraw(sent.id, now=now) == Withdrawal.TOO_LATE
+        assert bank.withdraw(never.id, now=now) == Withdrawal.TOO_LATE
         assert kinds(bank) == ["rejected withdrawn"]
         assert taking.release_waiting(RAIL, now=now) == 0
 

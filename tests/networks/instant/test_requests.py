@@ -8,8 +8,7 @@ from datetime import timedelta
 import pytest
 
 from networks.base import Accepted
-from networks.instant.models import Conversation, Message
-from networks.instant.receiving import listening
+from networks.instant.models import Conversation, InstantLine, Message
 from tests.networks.instant.builders import ACCOUNT, RAIL, request
 from tests.networks.instant.life import hear, kinds, news, the
 from tests.networks.instant.operator import only
@@ -233,4 +232,4 @@ class TestExpiry:
         hear()
 
         assert (kinds(bank), the(told.id).status) == ([], "sent")
-        assert listening.InstantLine.objects.get(pk=RAIL).trouble != ""
+        assert InstantLine.objects.get(pk=RAIL).trouble != ""

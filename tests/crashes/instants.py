@@ -1,0 +1,68 @@
+"""An instant rail over a folder, for stories: a payment that a worker left behind, what the network
+says, and a payment whose bank had time to post it."""
+
+from __future__ import annotations
+
+import tempfile
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from common.clock import utc_now
+from networks.base import Instruction
+from networks.instant.models import Conversation, InstantRail, Message
+from networks.instant.network import InstantNetwork
+from networks.instant.receiving import listening
+from tests.networks.instant.builders import make_rail, payment, request
+from tests.networks.instant.operator import Operator
+
+RAIL = "instant_one"
+
+
+def left_behind() -> None:
+    """A worker died before it handed a payment over, which is due again."""
+    _submitted(payment())
+    Message.objects.filter(rail_id=RAIL, status="sent").update(
+        next_attempt_at=utc_now() - timedelta(seconds=1)
+    )
+
+
+def heard() -> None:
+    """The network has said of a payment that it settled, and sends money for a request."""
+    operator, now = _operator(), utc_now()
+    operator.taken()
+    _submitted(payment(), request(now))
+    by_kind: dict[str, Any] = {message.kind: message for message in operator.taken()}
+    money = operator.payment_of(by_kind["pain.013"], now=now)
+    operator.say(operator.report(by_kind["pacs.008"], "ACSC", now=now))
+    operator.say(money, operator.report(money, "ACSC", now=now))
+
+
+def unposted() -> None:
+    """A receiving bank has had its time to post a payment."""
+    operator, now = _operator(), utc_now()
+    operator.taken()
+    _submitted(payment())
+    (order,) = operator.taken()
+    operator.say(operator.report(order, "ACWP", now=now))
+    listening.listen(RAIL, seconds=0, now=now)
+    Conversation.objects.filter(rail_id=RAIL, status="settled").update(
+        final_due_at=now - timedelta(seconds=1)
+    )
+
+
+def _submitted(*told: Instruction) -> None:
+    _operator()
+    InstantNetwork(RAIL).submit_many(told, now=utc_now())
+
+
+def _operator() -> Operator:
+    if not InstantRail.objects.filter(pk=RAIL).exists():
+        make_rail(_home(), name=RAIL, profile="fednow")
+    return Operator(_home(), "fednow")
+
+
+@cache
+def _home() -> Path:
+    return Path(tempfile.mkdtemp(prefix="instant-"))

@@ -1,0 +1,102 @@
+"""What is said on an instant rail, what it comes to, and what is told of it."""
+
+from __future__ import annotations
+
+from tests.invariants.corruptions.damage import REFUSED, SEAL, USUAL, Damage
+
+INSTANT = [
+    Damage(
+        "120 a payment that settled, told as rejected",
+        USUAL,
+        "instant_told",
+        "UPDATE instant_instantevent SET kind = 'rejected' WHERE conversation_id = '{icp}'"
+        " AND kind = 'final'",
+    ),
+    Damage(
+        "120b a payment that settled, told of another amount",
+        USUAL,
+        "instant_told",
+        "UPDATE instant_instantevent SET amount = amount + 1 WHERE conversation_id = '{icp}'"
+        " AND kind = 'settled'",
+    ),
+    Damage(
+        "120c a request that was paid, and nobody is told",
+        USUAL,
+        "instant_told",
+        "DELETE FROM instant_instantevent WHERE conversation_id = '{icr}'",
+    ),
+    Damage(
+        "120d told twice",
+        REFUSED,
+        "one_instant_event_of_a_kind",
+        "INSERT INTO instant_instantevent (rail_id, conversation_id, instruction_id, kind, code,"
+        " reason, amount, reference, occurred_at, due_at, acknowledged) SELECT rail_id,"
+        " conversation_id, instruction_id, kind, code, reason, amount, reference, occurred_at,"
+        " due_at, false FROM instant_instantevent WHERE conversation_id = '{icp}'"
+        " AND kind = 'final'",
+    ),
+    Damage(
+        "121 a request that was paid by another amount",
+        USUAL,
+        "instant_paid_once",
+        "UPDATE instant_conversation SET amount = amount - 1 WHERE id = '{icc}'",
+    ),
+    Damage(
+        "121b a request that was paid by nothing",
+        USUAL,
+        "instant_paid_once",
+        "UPDATE instant_conversation SET original_id = NULL WHERE id = '{icc}'",
+    ),
+    Damage(
+        "122 a payment that settled although nobody says so",
+        USUAL,
+        "instant_unsaid",
+        "UPDATE instant_conversation SET status = 'final', settled_at = now(),"
+        " settlement_date = now(), ended_at = now() WHERE id = '{icw}'",
+    ),
+    Damage(
+        "123 a payment that is ordered again before it was refused",
+        USUAL,
+        "instant_ordered_once",
+        "UPDATE instant_message SET said = 'ACTC' WHERE conversation_id = '{icp}'"
+        " AND direction = 'in' AND said LIKE 'RJCT%%'",
+    ),
+    Damage(
+        "124 a message that nobody sends",
+        USUAL,
+        "instant_forgotten",
+        "UPDATE instant_message SET status = 'to_send', next_attempt_at = NULL WHERE id = {imw}",
+    ),
+    Damage(
+        "124b a message that is sent in a thousand years",
+        USUAL,
+        "instant_forgotten",
+        "UPDATE instant_message SET status = 'to_send', next_attempt_at = '3026-01-01'"
+        " WHERE id = {imw}",
+    ),
+    Damage(
+        "124c a network that nobody listens to",
+        USUAL,
+        "instant_forgotten",
+        "UPDATE instant_instantline SET next_attempt_at = NULL",
+    ),
+    Damage(
+        "125 other bytes than were sent",
+        SEAL,
+        "seal_rows",
+        "UPDATE instant_message SET sha256 = repeat('0', 64) WHERE id = {imo}",
+    ),
+    Damage(
+        "125b to another account than was instructed",
+        SEAL,
+        "seal_rows",
+        "UPDATE instant_conversation SET account_fingerprint = repeat('0', 64) WHERE id = '{icp}'",
+    ),
+    Damage(
+        "125c terms that nobody agreed to",
+        SEAL,
+        "seal_rows",
+        "UPDATE instant_instantversion SET terms = jsonb_set(terms, '{{routing_number}}',"
+        " '\"011000015\"')",
+    ),
+]
