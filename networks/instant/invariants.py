@@ -15,10 +15,10 @@ _MINE = """(%(tenant_ids)s::text[] IS NULL OR conversation.tenant_id = ANY(%(ten
 # What an instruction came to was told: once, in full, and nothing that contradicts it.
 _TOLD = f"""
 SELECT conversation.tenant_id, conversation.instruction_id,
-    'is ' || conversation.status || ', and told: ' || coalesce(told.kinds, 'nothing')
+    'is ' || conversation.status || ', and told: ' || coalesce(nullif(told.kinds, ''), 'nothing')
 FROM instant_conversation AS conversation
 CROSS JOIN LATERAL (
-    SELECT string_agg(event.kind, ', ' ORDER BY event.kind) AS kinds,
+    SELECT coalesce(string_agg(event.kind, ', ' ORDER BY event.kind), '') AS kinds,
         coalesce(bool_and(event.amount = conversation.amount), true) AS in_full
     FROM instant_instantevent AS event
     WHERE event.conversation_id = conversation.id AND event.voided_at IS NULL
@@ -32,7 +32,7 @@ WHERE {_MINE} AND conversation.kind <> 'credit' AND NOT (told.in_full AND CASE c
     WHEN 'rejected' THEN told.kinds = 'rejected'
     WHEN 'expired' THEN told.kinds = 'rejected'
     WHEN 'withdrawn' THEN told.kinds = 'rejected'
-    ELSE told.kinds IS NULL END)
+    ELSE told.kinds = '' END)
 """  # noqa: S608  # our own text
 # One credit at most pays a request or gives a payment back, and it is of the same amount.
 _PAID_ONCE = f"""

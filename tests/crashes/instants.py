@@ -11,7 +11,7 @@ from typing import Any
 
 from common.clock import utc_now
 from networks.base import Instruction
-from networks.instant.models import Conversation, InstantRail, Message
+from networks.instant.models import Conversation, InstantLine, InstantRail, Message
 from networks.instant.network import InstantNetwork
 from networks.instant.receiving import listening
 from tests.networks.instant.builders import make_rail, payment, request
@@ -22,8 +22,10 @@ RAIL = "instant_one"
 
 def left_behind() -> None:
     """A worker died before it handed a payment over, which is due again."""
-    _submitted(payment())
-    Message.objects.filter(rail_id=RAIL, status="sent").update(
+    Message.objects.filter(rail_id=RAIL).update(next_attempt_at=None)
+    told = payment()
+    _submitted(told)
+    Message.objects.filter(conversation__instruction_id=told.id).update(
         next_attempt_at=utc_now() - timedelta(seconds=1)
     )
 
@@ -60,6 +62,7 @@ def _submitted(*told: Instruction) -> None:
 def _operator() -> Operator:
     if not InstantRail.objects.filter(pk=RAIL).exists():
         make_rail(_home(), name=RAIL, profile="fednow")
+        InstantLine.objects.create(pk=RAIL, next_attempt_at=utc_now())
     return Operator(_home(), "fednow")
 
 

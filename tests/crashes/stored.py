@@ -38,6 +38,7 @@ _MASKS = (
     (re.compile(r"ACH\d{12}"), "ACH…"),
     (re.compile(r"\bbank\d+(?![a-z])"), "<bank>"),
     (re.compile(r'"9\d{9}"'), "<origin>"),
+    (re.compile(r"\b\d{35}\b"), "<message>"),
     (re.compile(r'"recordId": "\d+"'), '"recordId": "…"'),
     (re.compile(r'"line": \d+'), '"line": …'),
     (re.compile(r"[A-Za-z0-9+/=_:.\-]{40,}"), "<opaque>"),
