@@ -72,8 +72,7 @@ def _hear(rail: RailInForce, transport: Transport) -> int:
     applying.apply_new(rail, now=now)
     if len(deliveries) < TOGETHER and applying.is_done(rail):
         _heard_until(rail, asked_at)
-    if deliveries:
-        sending.send_due(rail.name, now=now)
+    sending.send_due(rail.name, now=now)  # our answers, at once
     return len(deliveries)
 
 

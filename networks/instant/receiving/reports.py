@@ -196,7 +196,8 @@ def _of_question(rail: RailInForce, said: StatusReport, question: Message, now: 
     if str(said.reason) != _NOT_FOUND or asked_about is None:
         return
     matching.conversation(asked_about)
-    unknown = (MessageStatus.SENT, MessageStatus.SILENT)
+    # Whoever handed it over may have died before he wrote that down.
+    unknown = (MessageStatus.TO_SEND, MessageStatus.SENT, MessageStatus.SILENT)
     Message.objects.filter(pk=asked_about.pk, status__in=unknown).update(
         status=MessageStatus.TO_SEND, attempts=0, next_attempt_at=now, leased_until=None
     )

@@ -325,3 +325,20 @@ class TestWaiting:
 class TestWithdrawing:
     def test_is_too_late_for_what_was_sent(self, paid, bank, now):
         assert bank.withdraw(paid.id, now=now) == Withdrawal.TOO_LATE
+
+
+def test_a_payment_whose_worker_died_is_asked_for_and_sent_once(operator, bank, now):
+    """It was counted as handed over, and nobody knows whether it was."""
+    if operator.name == "rtp":
+        pytest.skip("RTP is told again, and not asked")
+    told = payment()
+    bank.submit_many([told], now=now)
+    order = only(operator.taken())
+    Message.objects.update(status="to_send", next_attempt_at=now, sent_at=None)
+    wait(90)
+    question = only(operator.taken())
+    operator.say(operator.report(question, "RJCT", code="NOOR", now=now))
+
+    hear()
+
+    assert only(operator.taken()) == order
