@@ -256,6 +256,10 @@ class Control:
         with self._operator.working():
             outbox.again(self._operator.db, message, now=self._operator.clock.now())
 
+    def authorize(self, *, certificate: str) -> str:
+        """Know the participant by a certificate of its own (PEM) as well; gives its fingerprint."""
+        return keys.authorize(self._operator.home / "keys", certificate)
+
     def rotate(self) -> str:
         """Show the other one of the two pinned keys from now on; gives its pin."""
         with self._operator.working():
@@ -303,6 +307,7 @@ class Control:
             report,
             put,
             again,
+            authorize,
             rotate,
             payments,
             requests,

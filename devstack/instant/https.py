@@ -1,4 +1,4 @@
-"""The door: HTTPS on the loopback address, for one participant, known by its certificate.
+"""The door: HTTPS on the loopback address, for one participant, known by its certificates.
 
 POST {base}/messages              a message (application/xml): 202, or 422 if it is not taken
 GET  {base}/messages?limit=&wait= messages for the participant, as JSON, oldest first
@@ -59,6 +59,8 @@ class Door:
             self.stop()
         if self._server is None and not refuses:
             self._listen(self.port)
+        if self._server is not None:
+            self._trust(self._server.context)
 
     def stop(self) -> None:
         """Listen no longer; open connections break."""
@@ -86,11 +88,16 @@ class Door:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.verify_mode = ssl.CERT_REQUIRED
-        context.load_verify_locations(keys.certificate_path(folder, keys.AUTHORITY))
         context.load_cert_chain(
             keys.certificate_path(folder, self._key), keys.key_path(folder, self._key)
         )
+        self._trust(context)
         return context
+
+    def _trust(self, context: ssl.SSLContext) -> None:
+        """Know callers by these certificates, from the next connection on."""
+        for path in keys.trusted(self._operator.home / "keys"):
+            context.load_verify_locations(path)
 
 
 class _Server(ThreadingHTTPServer):
@@ -100,14 +107,14 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, operator: Operator, *, port: int, context: ssl.SSLContext) -> None:
         self.operator = operator
-        self._context = context
+        self.context = context
         self._lines: set[socket.socket] = set()
         super().__init__((keys.HOST, port), _Handler)
 
     def finish_request(self, request: Any, client_address: Any) -> None:
         """Greet in the thread of the connection: a silent caller keeps nobody waiting."""
         request.settimeout(_HANDSHAKE_SECONDS)
-        line = self._context.wrap_socket(request, server_side=True)
+        line = self.context.wrap_socket(request, server_side=True)
         self._lines.add(line)
         try:
             super().finish_request(line, client_address)

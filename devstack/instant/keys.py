@@ -1,5 +1,6 @@
 """The keys of one copy, made at the first start: an authority, the server's key and the next one,
-a third one to show by mistake, and the participant's."""
+a third one to show by mistake, and the participant's. Certificates that the participant made for
+itself are taken beside that one."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ HOST = "127.0.0.1"
 AUTHORITY, SERVER, NEXT_SERVER = "authority", "server", "next_server"
 OTHER_SERVER, PARTICIPANT = "other_server", "participant"
 _SERVERS = (SERVER, NEXT_SERVER, OTHER_SERVER)
+_OWN = "own-"
 _VALID = timedelta(days=3650)
 
 
@@ -42,6 +44,22 @@ def pin(folder: Path, name: str) -> str:
         serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     )
     return hashlib.sha256(public).hexdigest()
+
+
+def authorize(folder: Path, certificate: str) -> str:
+    """Take a certificate (PEM) of the participant's own; gives its SHA-256 fingerprint. Raises
+    ValueError."""
+    taken = x509.load_pem_x509_certificate(certificate.encode())
+    fingerprint = taken.fingerprint(hashes.SHA256()).hex()
+    path = certificate_path(folder, f"{_OWN}{fingerprint}")
+    path.write_bytes(taken.public_bytes(serialization.Encoding.PEM))
+    return fingerprint
+
+
+def trusted(folder: Path) -> list[Path]:
+    """Certificates by which a caller is known: the authority's, and those of its own."""
+    own = sorted(folder.glob(certificate_path(folder, f"{_OWN}*").name))
+    return [certificate_path(folder, AUTHORITY), *own]
 
 
 def _make_all(folder: Path) -> None:

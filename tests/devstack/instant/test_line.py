@@ -9,14 +9,20 @@ import json
 import signal
 import ssl
 import urllib.request
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from devstack.instant import client
 from networks.instant.iso import reader
 from networks.instant.iso.faults import Unreadable
 from networks.instant.iso.messages import StatusReport
 from networks.instant.transport.identity import pin_of
+from tests.devstack.instant.conftest import Line
 
 
 def shown_pin(operator) -> str:
@@ -25,6 +31,23 @@ def shown_pin(operator) -> str:
     host, port = known["networks"]["rtp"]["base_url"].split("/")[2].split(":")
     certificate = ssl.get_server_certificate((host, int(port)))
     return pin_of(ssl.PEM_cert_to_DER_cert(certificate))
+
+
+def own_certificate(folder) -> str:
+    """A certificate that we made for ourselves, whose key and file are in the folder."""
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "we")])
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    private = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    (folder / "own.key").write_bytes(key.private_bytes(pem, *private))
+    (folder / "own.crt").write_bytes(made.public_bytes(pem))
+    return made.public_bytes(pem).decode()
 
 
 class TestWhoMaySpeak:
@@ -40,6 +63,27 @@ class TestWhoMaySpeak:
 
         with contextlib.closing(line), pytest.raises((ssl.SSLError, ConnectionError)):
             ask()
+
+    def test_whoever_made_a_certificate_that_the_operator_took(self, operator, tmp_path):
+        certificate = own_certificate(tmp_path)
+
+        def status() -> int:
+            known = client.connection(operator.home)
+            ours = {"certificate": tmp_path / "own.crt", "private_key": tmp_path / "own.key"}
+            line = Line({**known, **ours}, known["networks"]["rtp"]["base_url"])
+            return line.ask("GET", "messages")[0]
+
+        with pytest.raises((ssl.SSLError, ConnectionError)):
+            status()
+        operator.ask("authorize", certificate=certificate)
+        assert status() == 200
+        operator.end()
+        operator.start()
+        assert status() == 200
+
+    def test_no_text_is_taken_for_a_certificate(self, shared):
+        with pytest.raises(client.ControlError):
+            shared.ask("authorize", certificate="-----BEGIN CERTIFICATE-----")
 
     def test_the_server_shows_a_pinned_key(self, shared):
         pins = client.connection(shared.home)["pins"]
