@@ -12,6 +12,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
+from common.money import AMOUNT_MAX as MONEY_MAX
 from networks import routing
 
 AMOUNT_MAX = 1_000_000_000
@@ -88,6 +89,8 @@ class RailTerms:
     payment_max: int = AMOUNT_MAX
     tries_unknown: int = 5
     settlement_account: str = ""  # what our ledger calls the account at this bank
+    keeps_position: bool = False  # nothing leaves beyond the money that lies at the network
+    position_warn_below: int = 0  # cents at the network below which people are told
     active: bool = False
     connection: Connection = field(default_factory=Connection)
 
@@ -147,8 +150,13 @@ def _problems(terms: RailTerms) -> Iterator[tuple[str, str]]:
         value = getattr(terms, name)
         if type(value) is not int or not 1 <= value <= highest:
             yield name, f"is a whole number from 1 to {highest}"
-    if type(terms.active) is not bool:
-        yield "active", "is true or false"
+    if type(terms.position_warn_below) is not int or not (
+        0 <= terms.position_warn_below <= MONEY_MAX
+    ):
+        yield "position_warn_below", f"is a whole number from 0 to {MONEY_MAX}"
+    for name in ("keeps_position", "active"):
+        if type(getattr(terms, name)) is not bool:
+            yield name, "is true or false"
     for problem in terms.connection.problems():
         yield "connection", problem
 
