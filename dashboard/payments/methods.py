@@ -34,11 +34,13 @@ def words(payment: Payment) -> str:
 
 
 def method_choices(*, mode: str, now: datetime) -> list[tuple[str, MethodChoice]]:
-    """For a form of a tenant of `mode`: first the automatic choice, where there is one."""
+    """For a form of a tenant of `mode`, the one that is chosen beforehand first. The automatic
+    choice is the last one, where there is one: it may go by any of the others, and what goes
+    instantly cannot be taken back, so a person chooses it."""
     found = TEXTS.choices(
         mode=mode, most=lambda method: method.amount_max(mode), now=now, with_speeds=True
     )
-    return [(AUTO, _automatic(mode, now)), *found] if automatic.is_a_choice(mode) else found
+    return [*found, (AUTO, _automatic(mode, now))] if automatic.is_a_choice(mode) else found
 
 
 def _automatic(mode: str, now: datetime) -> MethodChoice:

@@ -66,10 +66,13 @@ class TestForm:
         assert "··6789" in content
         assert content.count("Expected ") == len(METHODS) + 1  # and the automatic choice
 
-    def test_offers_the_automatic_choice_first(self, acme, supplier, money, dana_browser):
-        offered = dana_browser.get(PATH).context["form"].fields["method"].choices
+    def test_offers_what_is_chosen_beforehand_first_and_the_automatic_choice_last(
+        self, acme, supplier, money, dana_browser
+    ):
+        method = dana_browser.get(PATH).context["form"]["method"]
 
-        assert [name for name, _ in offered] == ["auto", "ach_credit", "rtp"]
+        assert [name for name, _ in method.field.choices] == ["ach_credit", "rtp", "auto"]
+        assert method.value() == "ach_credit"
 
     def test_offers_no_choice_where_there_is_one_method(self, acme, supplier, money, dana_browser):
         route_changes.close_route(
