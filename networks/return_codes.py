@@ -7,6 +7,7 @@ is not here is a final answer as well: `lookup` gives a row that asks a person t
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
@@ -359,6 +360,9 @@ CHANGES = MappingProxyType(
 )
 
 
+_OF_ACH = re.compile(r"R[0-9]{2}")  # RC04 is a word of instant networks
+
+
 def title(code: str) -> str:
     """The words for a return or a change, or "Unknown code"."""
     return CHANGES.get(code) or lookup(code).title
@@ -366,7 +370,7 @@ def title(code: str) -> str:
 
 def is_ach_return(code: str) -> bool:
     """Whether `code` is an assigned ACH return reason."""
-    return code in ALL and code.startswith("R")
+    return code in ALL and _OF_ACH.fullmatch(code) is not None
 
 
 def lookup(code: str) -> ReturnCode:

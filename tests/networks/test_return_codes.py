@@ -73,6 +73,8 @@ def test_an_unknown_code_stops_automatic_debits(code):
     assert (row.ends_authorization, row.ends_account) == (True, False)
 
 
-@pytest.mark.parametrize(("code", "is_return"), [("R01", True), ("R48", False), ("AC04", False)])
+@pytest.mark.parametrize(
+    ("code", "is_return"), [("R01", True), ("R48", False), ("AC04", False), ("RC04", False)]
+)
 def test_only_assigned_r_codes_are_ach_returns(code, is_return):
     assert return_codes.is_ach_return(code) is is_return

@@ -29,9 +29,8 @@ def said(bank, start="") -> dict[str, list[Answer]]:
 
 class TestReturns:
     def test_of_every_code_come_on_the_day_after_settlement(self, bank):
-        codes = sorted(
-            code for code in return_codes.ALL if code[0] == "R" and not is_dishonor(code)
-        )
+        returns = filter(return_codes.is_ach_return, return_codes.ALL)
+        codes = sorted(code for code in returns if not is_dishonor(code))
         entries = [
             Entry(account=f"98100{code[1:]}", amount=100 + n) for n, code in enumerate(codes)
         ]
