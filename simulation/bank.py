@@ -32,7 +32,7 @@ from networks.base import (
     Purpose,
     Withdrawal,
 )
-from networks.sandbox.bank import NAME
+from networks.sandbox.bank import INSTANT_NAME, NAME
 from networks.sandbox.terms import CAPABILITIES
 from simulation.processes import current
 from simulation.seams import Time
@@ -116,10 +116,10 @@ class Entry:
 
 
 class Bank:
-    """A PaymentNetwork. `is_calm`: nothing is lost or late any more. `returns` is the share of
-    instructions that it returns at once, whatever else would have become of them."""
+    """What both rails lead to (`simulation.rails`). `is_calm`: nothing is lost or late any more.
+    `returns` is the share of instructions that it returns at once, whatever else would have become
+    of them."""
 
-    name = NAME
     capabilities = replace(
         CAPABILITIES,
         verification=replace(
@@ -204,13 +204,15 @@ class Bank:
         known = (self.entries.get(each) for each in instruction_ids)
         return [_record(entry, entry.kinds(by=self._time.now)) for entry in known if entry]
 
-    def poll(self, *, now: datetime, limit: int, id_prefix: str = "") -> list[NetworkEvent]:
+    def poll(
+        self, *, now: datetime, limit: int, id_prefix: str = "", rail: str
+    ) -> list[NetworkEvent]:
         self._on_the_way("bank: poll")
         self.arrive()
         waiting = [
             [m for m in entry.messages if m.told_at <= self._time.now and not m.acknowledged]
             for key, entry in self.entries.items()
-            if key.startswith(id_prefix)
+            if key.startswith(id_prefix) and rail_of(entry.instruction.method) == rail
         ]
         waiting = [messages for messages in waiting if messages]
         chance = self._chance("shuffled")
@@ -310,7 +312,7 @@ class Bank:
         code = correction(entry.instruction.id).code if ending else _CODES.get(kind, "")
         return NetworkEvent(
             id=f"{entry.instruction.id}-{number}{ending}",
-            network=NAME,
+            network=rail_of(entry.instruction.method),
             instruction_id=entry.instruction.id,
             kind=kind,
             amount=entry.instruction.amount,
@@ -350,6 +352,11 @@ def _and_besides(kinds: Iterable[EventKind], chance: Random) -> Iterator[EventKi
         for other, likelihood in _BEHIND.get(kind, ()):
             if chance.random() < likelihood:
                 yield other
+
+
+def rail_of(method: str) -> str:
+    """The name of the rail that carries a method, as routes of the sandbox lead."""
+    return INSTANT_NAME if method == Method.RTP_CREDIT else NAME
 
 
 def correction(about: str) -> Correction:

@@ -13,9 +13,8 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from networks import registry
 from networks.rails.known import knowledge
-from simulation import actors, oracles, seams, world
+from simulation import actors, oracles, rails, seams, world
 from simulation.control import Control
 from simulation.findings import Finding
 from simulation.plans import Act, Plan
@@ -34,7 +33,6 @@ from simulation.themes import (
 )
 from simulation.trace import Trace
 from simulation.world import BEGINNING, World
-from tenants.models import Mode
 from webhooks.dispatcher import runs
 
 _WORKERS, _DISPATCHERS = 4, 2
@@ -101,13 +99,9 @@ class _History:
         knowledge.current()  # before a simulated process would read it
         with seams.installed(self._time, seed=self.plan.seed, wake_up=self._wake_up):
             self._world = world.make(self.plan, time=self._time, tally=self.tally)
-            bank: Any = self._world.bank
-            disconnect = registry.connect(bank, modes=(Mode.SANDBOX,))
-            try:
-                with patch.object(runs, "burst", partial(_burst, self._world)):
-                    yield
-            finally:
-                disconnect()
+            burst = partial(_burst, self._world)
+            with rails.connected(self._world.bank), patch.object(runs, "burst", burst):
+                yield
 
     def live(self) -> None:
         try:
