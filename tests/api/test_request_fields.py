@@ -181,6 +181,9 @@ def documented():
                 yield (method.upper(), route), schema_of(reference).get("properties", {})
 
 
+OF_ONE_FORM = [SOURCE, RECIPIENT, "2026-11-20T15:00:00Z"]  # a form knows one of them
+
+
 def examples(schema):
     """Values that the document allows, which a form must know."""
     if "oneOf" in schema or "allOf" in schema:
@@ -194,7 +197,7 @@ def examples(schema):
         return [schema["minimum"], 25_000]
     if "boolean" in kinds:
         return [True, False]
-    return [SOURCE, RECIPIENT, "2026-11-20T15:00:00Z"]
+    return OF_ONE_FORM
 
 
 FIELDS = [(operation, name) for operation, fields in KEPT.items() for name in fields]
@@ -211,9 +214,10 @@ class TestTable:
     def test_names_fields_of_the_document_with_its_values(self, operation, name):
         schema = dict(documented())[operation][name]
 
-        takes = [KEPT[operation][name](value) for value in examples(schema)]
+        values = examples(schema)
+        takes = [value for value in values if KEPT[operation][name](value)]
 
-        assert all(takes) if len(takes) == 2 else takes.count(True) == 1
+        assert len(takes) == 1 if values is OF_ONE_FORM else takes == values
 
     def test_says_of_each_other_field_that_it_may_not_be_kept(self):
         """A new field of the API is decided on here, and in the table if it may be kept."""

@@ -25,7 +25,9 @@ def typed_data():
 
 
 def in_json(hint):
-    """A publisher's type as what a client reads: moments are text."""
+    """A publisher's type as what a client reads: moments are text, attempts a list."""
+    if hint == tuple[bodies.Attempt, ...] | None:
+        return list[types.Attempt] | None
     return str | None if hint == datetime | None else str if hint is datetime else hint
 
 
@@ -51,6 +53,14 @@ def typed_members(data):
 
 def test_the_client_knows_every_event():
     assert typed_data().keys() == PUBLISHED.keys() == document.load()["webhooks"].keys()
+
+
+def test_the_client_types_the_members_of_an_attempt():
+    told = get_type_hints(types.Attempt)
+    named = {"method": types.PaymentMethodUsed, "network": types.Network | None}
+    published = {name: hint for name, hint, _ in published_members(bodies.Attempt)}
+
+    assert told == {**published, **named}
 
 
 def test_the_client_types_what_publishers_fill():

@@ -15,5 +15,5 @@ def test_rails_and_routes_are_what_migrations_made_again():
 
     call_command("flush", verbosity=0, interactive=False)
 
-    assert [rail.name for rail in Rail.objects.all()] == ["sandbox"]
+    assert [rail.name for rail in Rail.objects.order_by("pk")] == ["sandbox", "sandbox_rtp"]
     assert list(Route.objects.order_by("pk").values()) == before

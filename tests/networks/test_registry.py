@@ -67,7 +67,7 @@ def test_what_is_connected_comes_before_routes_and_the_first_of_it_serves(connec
     assert registry.for_method("sandbox", Method.ACH_DEBIT) is second
     assert registry.for_method("live", Method.ACH_DEBIT) is second
     assert registry.modes_served_by({"second"}, Method.ACH_DEBIT) == ["live", "sandbox"]
-    assert registry.of_mode("sandbox") == [second, third, before]
+    assert registry.of_mode("sandbox") == [second, third, before, registry.get("sandbox_rtp")]
 
 
 def test_a_network_takes_the_place_of_another_one_of_its_name_until_that_is_undone():

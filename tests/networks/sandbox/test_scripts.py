@@ -31,6 +31,7 @@ class TestAch:
             ("41004", "accepted final"),
             ("50000", "accepted final"),
             ("50001", "accepted final"),
+            ("51001", "accepted final"),
             ("60001", "accepted correctedC01 final"),
             ("60009", "accepted correctedC09 final"),
             ("60013", "accepted correctedC13 final"),
@@ -66,6 +67,7 @@ class TestRtp:
             ("40004", "rejectedAC04"),
             ("40006", "rejectedAC06"),
             ("41004", "rejectedAM04"),
+            ("51001", "rejectedNOAT"),
             ("30001", ""),
             ("30002", "accepted final"),
         ],
@@ -128,6 +130,6 @@ def test_test_accounts_are_the_numbers_of_the_contract():
     assert found == [
         *(f"100{n:02d}" for n in range(100)),
         *(f"200{n:02d}" for n in range(100)),
-        *("30001", "30002", "40003", "40004", "40006", "41004", "50000", "50001"),
+        *("30001", "30002", "40003", "40004", "40006", "41004", "50000", "50001", "51001"),
         *(f"600{n:02d}" for n in range(100)),
     ]
