@@ -157,6 +157,12 @@ class TestTheRest:
 
         assert browser.get(PATH, {"q": "acme"}).status_code in (302, 403)
 
+    def test_is_the_only_one_that_a_key_opens(self, desk):
+        page = desk.get("/admin/tenants/tenant/").content
+
+        assert page.count(b"data-find aria-keyshortcuts=") == 1
+        assert b"searchCommand()" not in page  # unfold's, which would open by the same keys
+
     def test_answers_the_dialog_with_choices(self, acme, everything):
         part = everything.get(PATH, {"q": "acme"}, headers={"HX-Request": "true"})
 
