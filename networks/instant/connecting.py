@@ -6,6 +6,7 @@ from pathlib import Path
 from threading import Lock
 
 from common import crypto
+from networks.instant import key_slots
 from networks.instant.models import InstantKey
 from networks.instant.rails import RailInForce
 from networks.instant.terms import TransportKind
@@ -23,7 +24,7 @@ def transport(rail: RailInForce) -> Transport:
 
     Raises Unavailable where there is no key, crypto.Undecryptable, and the settings' refusals.
     """
-    key = _key(rail.name)
+    key = key_slots.slots(rail.name).used
     version = (rail.version.pk, key.pk if key else "")
     with _opening:
         known = _open.get(rail.name)
@@ -44,11 +45,6 @@ def _close(rail: str) -> None:
     _, former = _open.pop(rail, (None, None))
     if isinstance(former, HttpsTransport):
         former.close()
-
-
-def _key(rail: str) -> InstantKey | None:
-    keys = InstantKey.objects.filter(rail_id=rail, retired_at=None)
-    return keys.order_by("-created_at", "-pk").first()
 
 
 def _opened(rail: RailInForce, key: InstantKey | None) -> Transport:

@@ -43,8 +43,8 @@ KINDS = (
         label="keys for instant networks",
         model=InstantKey,
         tenant=_OF_NO_TENANT,
-        layouts=("id rail_id certificate fingerprint created_by created_at",),
-        left_out="private_key_token retired_by retired_at",
+        layouts=("id rail_id slot certificate fingerprint created_by created_at",),
+        left_out="private_key_token signing_request used_since retired_by retired_at",
     ),
     DatedRows(
         name="instant_key_ends",
@@ -53,7 +53,10 @@ KINDS = (
         at="retired_at",
         tenant=_OF_NO_TENANT,
         layouts=("id retired_by retired_at",),
-        left_out="rail_id private_key_token certificate fingerprint created_by created_at",
+        left_out=(
+            "rail_id slot private_key_token certificate fingerprint signing_request created_by"
+            " created_at used_since"
+        ),
     ),
     DatedRows(
         name="instant_conversations",

@@ -56,6 +56,7 @@ class VersionStatus(models.TextChoices):
     CURRENT = "current"
     SUPERSEDED = "superseded"
     REJECTED = "rejected"
+    WITHDRAWN = "withdrawn"  # by whoever proposed it
 
 
 class AskStatus(models.TextChoices):
@@ -127,10 +128,11 @@ MESSAGE_STATES = StateTable(
 VERSION_STATES = StateTable(
     initial=frozenset({V.PROPOSED}),
     moves={
-        V.PROPOSED: frozenset({V.CURRENT, V.REJECTED}),
+        V.PROPOSED: frozenset({V.CURRENT, V.REJECTED, V.WITHDRAWN}),
         V.CURRENT: frozenset({V.SUPERSEDED}),
         V.SUPERSEDED: frozenset(),
         V.REJECTED: frozenset(),
+        V.WITHDRAWN: frozenset(),
     },
     states=set(V.values),
 )

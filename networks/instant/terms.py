@@ -17,8 +17,10 @@ from networks import routing
 
 AMOUNT_MAX = 1_000_000_000
 _PARTICIPANT = re.compile(r"\d{9}([A-Z0-9]{2})?")
+_ADDRESS = re.compile(r"https://[A-Za-z0-9.\[\]:-]+(/[A-Za-z0-9._~-]+)*/?", re.ASCII)
 _PIN = re.compile(r"[0-9a-f]{64}")
 _NAME_MAX = 140
+PINS_MAX = 2  # the key in use and the next one
 
 
 class InvalidTerms(ValueError):
@@ -64,10 +66,11 @@ class Connection:
             if not self.folder.startswith("/"):
                 yield "needs the full path of a folder"
             return
-        if not self.base_url.startswith("https://"):
-            yield "needs an address that begins with https://"
-        if not self.pins or not all(_PIN.fullmatch(pin) for pin in self.pins):
-            yield "needs the SHA-256 digest of the server's public key, in hex"
+        if not _ADDRESS.fullmatch(self.base_url):
+            yield "needs an address such as https://bank.example/rtp"
+        is_pinned = 0 < len(set(self.pins)) == len(self.pins) <= PINS_MAX
+        if not is_pinned or not all(_PIN.fullmatch(pin) for pin in self.pins):
+            yield "needs one or two SHA-256 digests of the server's public key, in hex"
         if not timedelta(seconds=1) <= self.timeout <= timedelta(seconds=20):
             yield "waits 1 to 20 seconds for an answer"
 

@@ -20,10 +20,13 @@ from common.clock import utc_now
 from common.errors import DomainError
 from desk import roles
 from desk.rails import acts
+from desk.rails.instant import acts as instant_acts
 from networks.ach import rails
+from networks.instant import certificates
 from networks.rails.models import Rail, RailKind
 from tenants.actors import SYSTEM
 from tenants.services import staff
+from tests.crashes import instant_rails
 from tests.crashes.bank_stories import a_stuck_file, ann
 from tests.crashes.banks import bank_said, closable, make_bank, statement
 from tests.crashes.every_call import BUSY, UNKNOWN, Story, Told
@@ -72,6 +75,39 @@ def key(*options: str, known: int) -> Begin:
         return command("ach_key", rail, *options, *WHO)
 
     return begin
+
+
+def instant_terms(world: World) -> Act:
+    return command("instant_rail", instant_rails.in_force().pk, "--set", "active=true", *WHO)
+
+
+def new_instant_rail(world: World) -> Act:
+    name = f"{instant_rails.opened().pk}_2"
+    return command("instant_rail", name, "--profile", "rtp", "--kind", "real", *WHO)
+
+
+def instant_key(*options: str, known: int) -> Begin:
+    """Of a rail that has so many keys."""
+
+    def begin(world: World) -> Act:
+        rail = instant_rails.opened().pk
+        doer = instant_rails.olga()
+        for _ in range(known):
+            instant_acts.make_key(rail=rail, reason="The first", doer=doer, now=utc_now())
+        return command("instant_key", rail, *options, *WHO)
+
+    return begin
+
+
+def instant_certificate(world: World) -> Act:
+    """Of a key that was made elsewhere."""
+    pair = certificates.make("elsewhere", now=utc_now())
+    rail = instant_rails.opened().pk
+    paths = [Path(gettempdir()) / f"{rail}.{name}.pem" for name in ("key", "crt")]
+    for path, content in zip(paths, (pair.private_key, pair.certificate), strict=True):
+        path.write_text(content, encoding="ascii")
+    files = ("--private-key", str(paths[0]), "--certificate", str(paths[1]))
+    return command("instant_key", rail, *files, *WHO)
 
 
 def company(*options: str) -> Begin:
@@ -144,6 +180,14 @@ BEGINNINGS: dict[str, Begin] = {
     "ach_key switch": key("--switch", known=2),
     "ach_key retire": key("--retire", known=2),
     "ach_key replace": key("--replace", known=2),
+    "instant_rail new": new_instant_rail,
+    "instant_rail change": instant_terms,
+    "instant_key make": instant_key(known=0),
+    "instant_key second": instant_key(known=1),
+    "instant_key switch": instant_key("--switch", known=2),
+    "instant_key retire": instant_key("--retire", known=2),
+    "instant_key replace": instant_key("--replace", known=2),
+    "instant_key take": instant_certificate,
     "ach_originator change": company("--company-name", "OTHER"),
     "ach_originator end": company("--end"),
     "ach_file at-bank": stuck_file("--at-bank"),

@@ -23,7 +23,7 @@ _IGNORED = re.compile(
 _SESSIONS = re.compile(r"django_session|usersessions_")
 _BLANK = re.compile(
     r"id|prefix|request_id|number|line|expected_line|submissions|.*_token|digest|.*_digest|amounts|.*_trace|trace_number|first_number|duration_ms|lease_version|attempts"
-    r"|last_error|notify_rise|leased_until|fingerprint|.*_fingerprint|next_attempt_at|password|last_login"
+    r"|last_error|notify_rise|certificate|signing_request|leased_until|fingerprint|.*_fingerprint|next_attempt_at|password|last_login"
     r"|.*event_id|dishonored_id|contested_id|.*xact|.*_hash|head|seal|covers|chains|mac"
     r"|booked_on|round_number|session_.*|data|expire_date|ip|user_agent|last_seen_at|last_used_at"
 )

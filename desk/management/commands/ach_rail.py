@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -10,13 +8,12 @@ from common.clock import utc_now
 from common.commands import JsonCommand
 from desk.doers import operator
 from desk.management.options import add_who_and_why
+from desk.management.terms import add_terms, given
 from desk.rails import acts
 from networks.ach.models import RailVersion
 from networks.ach.states import VersionStatus
 from networks.ach.terms import InvalidTerms, RailTerms
 from networks.rails.models import RailKind
-
-TERMS_BYTES_MAX = 1_000_000
 
 
 class Command(JsonCommand):
@@ -30,13 +27,8 @@ class Command(JsonCommand):
         parser.add_argument(
             "--kind", choices=RailKind.values, help="of a new rail: whether money moves"
         )
-        parser.add_argument("--terms", type=Path, help="a JSON file with all terms")
-        parser.add_argument(
-            "--set",
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help="one term, as auto_release_below=500000 (cents) or connection.host=sftp.bank.com",
+        add_terms(
+            parser, example="auto_release_below=500000 (cents) or connection.host=sftp.bank.com"
         )
         parser.add_argument("--offset-account", help="our own account, for balanced files")
         add_who_and_why(parser)
@@ -44,11 +36,9 @@ class Command(JsonCommand):
     def perform(self, **options: Any) -> dict[str, Any]:
         rail = options["rail"]
         current = RailVersion.objects.filter(rail_id=rail, status=VersionStatus.CURRENT).first()
-        stored = _read(options["terms"]) if options["terms"] else current and dict(current.terms)
-        if not stored:
+        stored = given(current.terms if current else None, options["terms"], options["set"])
+        if stored is None:
             raise CommandError(f"{rail} has no terms yet: give all of them with --terms FILE.")
-        for each in options["set"]:
-            _put(stored, each)
         try:
             terms = RailTerms.parse(stored)
         except InvalidTerms as error:
@@ -63,35 +53,3 @@ class Command(JsonCommand):
             now=utc_now(),
         )
         return {"rail": rail, "version": version.number, "changed": acts.changed(version)}
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        with path.open(encoding="utf-8") as file:
-            stored = json.loads(file.read(TERMS_BYTES_MAX))
-    except (OSError, ValueError) as error:
-        raise CommandError(f"{path} is no JSON file that can be read: {error}") from error
-    if not isinstance(stored, dict):
-        raise CommandError(f"{path} holds no JSON object.")
-    return stored
-
-
-def _put(stored: dict[str, Any], assignment: str) -> None:
-    """`connection.host=sftp.bank.com`; a value is JSON, or else a text, as one of digits is where a
-    text stood before."""
-    name, is_given, text = assignment.partition("=")
-    if not is_given or not name:
-        raise CommandError(f"{assignment}: write NAME=VALUE.")
-    try:
-        value = json.loads(text)
-    except ValueError:
-        value = text
-    *path, last = name.split(".")
-    for part in path:
-        inner = stored.get(part, {})
-        if not isinstance(inner, dict):
-            raise CommandError(f"{name}: {part} has no parts.")
-        stored[part] = dict(inner)
-        stored = stored[part]
-    was_text = isinstance(stored.get(last), str)
-    stored[last] = value if isinstance(value, str) or not was_text else text

@@ -78,8 +78,15 @@ class InstantVersion(models.Model):
                 name="one_proposed_instant_version",
             ),
             models.CheckConstraint(
-                condition=Q(by_command=True) | Q(decided_at=None) | ~Q(decided_by=F("proposed_by")),
+                condition=Q(by_command=True)
+                | Q(decided_at=None)
+                | Q(status="withdrawn")
+                | ~Q(decided_by=F("proposed_by")),
                 name="instant_version_decided_by_another",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="withdrawn") | Q(decided_by=F("proposed_by")),
+                name="instant_version_withdrawn_by_its_own",
             ),
             models.CheckConstraint(
                 condition=Q(status="proposed", decided_at=None, decided_by="")
@@ -127,28 +134,50 @@ class InstantVersion(models.Model):
 
 
 class InstantKey(models.Model):
-    """A key and certificate by which we show an operator who we are. The newest that is not retired
-    is used."""
+    """A key and certificate by which we show an operator who we are, in one of two slots until it
+    is retired. The one that began to be used last (`used_since`) is used; the operator gets to know
+    the other one meanwhile.
+
+    `signing_request` is what the operator may sign. Its certificate is another row, with the same
+    key.
+    """
 
     id = PrefixedIdField("ink")
     rail = models.ForeignKey(InstantRail, on_delete=models.PROTECT, related_name="keys")
     private_key_token = models.TextField(editable=False)
     certificate = models.TextField()
     fingerprint = models.CharField(max_length=64)
+    signing_request = models.TextField(blank=True, db_default="")
     created_by = columns.staff()
     created_at = models.DateTimeField()
+    slot = models.PositiveSmallIntegerField(default=1, db_default=1)
+    used_since = columns.moment()
     retired_by = columns.staff()
     retired_at = columns.moment()
 
     class Meta:
         verbose_name = "key of an instant rail"
         verbose_name_plural = "keys of instant rails"
+        constraints = (
+            models.UniqueConstraint(
+                fields=("rail", "slot"), condition=Q(retired_at=None), name="one_instant_key_a_slot"
+            ),
+            models.CheckConstraint(condition=Q(slot__in=(1, 2)), name="instant_key_slot_known"),
+        )
         triggers = (
             NEVER_TRUNCATED,
             columns.NEVER_DELETED,
             pgtrigger.ReadOnly(
                 name="instant_key_never_changes",
-                fields=("rail", "certificate", "fingerprint", "created_by", "created_at"),
+                fields=(
+                    "rail",
+                    "slot",
+                    "certificate",
+                    "fingerprint",
+                    "signing_request",
+                    "created_by",
+                    "created_at",
+                ),
             ),
         )
 

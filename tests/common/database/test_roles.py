@@ -109,7 +109,7 @@ TABLES = {
         " routing_number tenant_id terms_digest)"
     ),
     "instant_instantevent": "IU(acknowledged id voided_at)",
-    "instant_instantkey": "IU(id private_key_token retired_at retired_by)",
+    "instant_instantkey": "IU(id private_key_token retired_at retired_by used_since)",
     "instant_instantline": "IU",
     "instant_instantrail": "I",
     "instant_instantversion": "IU(account_token decided_at decided_by id status superseded_at)",

@@ -44,6 +44,7 @@ def connect(operator: Operator, profile: str, *, name: str = RAIL) -> InstantVer
         fingerprint="0" * 64,
         created_by="ada@ballast.example",
         created_at=datetime(2026, 10, 1, tzinfo=UTC),
+        used_since=datetime(2026, 10, 1, tzinfo=UTC),
     )
     private = Path(known["private_key"]).read_text()
     key.private_key_token = crypto.encrypt(private, context=key.encryption_context)
