@@ -21,7 +21,7 @@ from common.database.job_doors import by as by_job
 from common.database.jobs import WORKER
 from common.money import format_cents, signed_cents
 from networks import calendar
-from reconciliation import accounts, due, expecting, figures
+from reconciliation import accounts, due, expecting, figures, repeats, unmatched
 from reconciliation.errors import CloseRefused
 from reconciliation.figures import AHEAD, IN_TRANSIT, Figures, Sums
 from reconciliation.models import (
@@ -35,6 +35,7 @@ from reconciliation.models import (
 log = structlog.get_logger(__name__)
 
 _LINES_NAMED = 10
+_LINES_COMPARED = 50  # of those that nothing explains
 
 _KEEP_IN_TRANSIT = f"""
 INSERT INTO reconciliation_intransit (day_id, line, amount)
@@ -149,6 +150,8 @@ def obstacles(account: SettlementAccount, found: Figures) -> Iterator[str]:
             f"Nothing explains {_count(found.unmatched)} of the bank up to {_named(found.day)}"
             f" ({_cents(found.unmatched)}): match each by hand, or book it to suspense."
         )
+        oldest = unmatched.lines(account, up_to=found.day).values_list("pk", flat=True)
+        yield from repeats.sentences(oldest[:_LINES_COMPARED])[:_LINES_NAMED]
     if found.overdue.lines:
         lines = figures.overdue_lines(account, found.day, most=_LINES_NAMED)
         named = "; ".join(

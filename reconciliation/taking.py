@@ -25,7 +25,7 @@ from networks.ach.states import IN_FILE_STATES, InFileStatus
 from networks.bank_statements.faults import Fault, Scope
 from networks.bank_statements.items import Heading, Line, Purpose
 from networks.bank_statements.reading import read
-from reconciliation import accounts, anew, judging, surveying
+from reconciliation import accounts, anew, judging, repeats, surveying
 from reconciliation.judging import Said, Standing
 from reconciliation.models import BankStatement, SettlementAccount, StatementLine
 from reconciliation.surveying import Survey, Tally
@@ -186,6 +186,8 @@ def _write_lines(file: InFile, rows: Sequence[BankStatement], now: datetime) -> 
     )
     while together := list(islice(lines, _LINES_TOGETHER)):
         StatementLine.objects.bulk_create(together)
+    for row in rows:
+        repeats.leave_to_people(row)
 
 
 def _line(statement: BankStatement, line: Line, now: datetime) -> StatementLine:

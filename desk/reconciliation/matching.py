@@ -15,7 +15,9 @@ from desk.forms import ReasonForm
 from desk.reconciliation import acts, lookups, shown
 from desk.reconciliation.days import SEE
 from desk.reconciliation.shown import SHOWN
+from reconciliation import repeats
 from reconciliation.models import ClosedDay, StatementLine
+from reconciliation.unmatched import lines as unmatched_lines
 
 
 @require_safe
@@ -68,13 +70,14 @@ def unmatch(request: HttpRequest, match_id: str) -> HttpResponse:
 def open_lines(request: HttpRequest, rail: str) -> HttpResponse:
     """Lines of the bank that nothing explains, the oldest first."""
     account = lookups.account(rail)
-    lines = list(shown.open_bank(account)[: SHOWN + 1])
+    lines = list(unmatched_lines(account)[: SHOWN + 1])
     return desk_render(
         request,
         "desk/reconciliation/open.html",
         title=f"Unmatched lines of {account}",
         account=account,
         lines=lines[:SHOWN],
+        again=repeats.sentences([line.pk for line in lines[:SHOWN]]),
         has_more=len(lines) > SHOWN,
     )
 
@@ -98,12 +101,13 @@ def match_line(request: HttpRequest, line_id: int) -> HttpResponse:
     if attempts.submits(request, form, made, done="Matched."):
         return redirect("desk:reconciliation_open", line.statement.account.rail_id)
     amount, is_asked = _asked(request)
-    others = shown.open_bank(line.statement.account).filter(statement=line.statement)
+    others = unmatched_lines(line.statement.account).filter(statement=line.statement)
     return desk_render(
         request,
         "desk/reconciliation/match_line.html",
         title="Match a line of the bank",
         line=line,
+        again=repeats.sentences([line.pk]),
         books=shown.books_lines(
             shown.candidates(line, amount=amount if is_asked else None),
             day=line.statement.last_day,

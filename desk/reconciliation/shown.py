@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
 from balance.operator import lines
 from balance.operator.accounts import Step
@@ -19,7 +19,6 @@ from reconciliation.models import (
     ClosedDay,
     ExpectedLine,
     Match,
-    MatchedLine,
     SettlementAccount,
     StatementLine,
     TransitNote,
@@ -179,16 +178,6 @@ def ahead(account: SettlementAccount, day: date) -> QuerySet[ExpectedLine]:
     if closed := ClosedDay.objects.filter(rail=account.rail_id, day=day).first():
         return rows.filter(line__in=closed.lines_in_transit.values("line"))
     return rows.filter(match__rail=account.rail_id, match__day__range=(account.opened_on, day))
-
-
-def open_bank(account: SettlementAccount) -> QuerySet[StatementLine]:
-    """Lines of statements whose day is open, and that nothing explains yet. A line of nothing moves
-    nothing, so it needs no explanation."""
-    matched = MatchedLine.objects.filter(line=OuterRef("pk"), match__isnull=False)
-    rows = StatementLine.objects.exclude(amount=0).filter(
-        ~Exists(matched), statement__account=account, statement__closed_day=None
-    )
-    return rows.select_related("statement__account").order_by("statement__last_day", "pk")
 
 
 def candidates(line: StatementLine, *, amount: int | None = None) -> list[ExpectedLine]:

@@ -24,12 +24,13 @@ statement AS MATERIALIZED (
     WHERE account.rail_id = %(rail)s AND NOT EXISTS (
         SELECT FROM reconciliation_closedday AS closed WHERE closed.statement_id = statement.id)
 )"""
-# A line that a person set free has a row: from then on people decide about it.
+# A line that a person set free has a row: from then on people decide about it. So has one that
+# looks like another one again (`repeats`). A line of nothing explains nothing.
 _FREE = """
 free AS MATERIALIZED (
     SELECT line.id AS line, line.amount, line.kind, line."references", statement.day
     FROM statement JOIN reconciliation_statementline AS line ON line.statement_id = statement.id
-    WHERE NOT EXISTS (
+    WHERE line.amount <> 0 AND NOT EXISTS (
         SELECT FROM reconciliation_matchedline AS matched WHERE matched.line_id = line.id)
 )"""
 # Fees and interest are the bank's own, whatever they name.
@@ -83,7 +84,39 @@ ours AS MATERIALIZED (
     SELECT * FROM free WHERE NOT EXISTS (SELECT FROM ours WHERE ours.line = free.line)
 )"""
 
-LINES_OF_BANK = ",".join((_STATEMENTS, _FREE, _SAID, _FILES, _QUOTED, _OURS))
+# Lines that name two entries of ours, or what came back of two: also where only one of them is
+# open, since a line that names what is matched already explains nothing else. An entry that was
+# tried again has the reference of the first one, and a trace of its own.
+_OF_TWO = """
+several AS MATERIALIZED (
+    SELECT line, name FROM (
+        SELECT line, name, count(*) OVER (PARTITION BY line) AS names
+        FROM said WHERE name ~ '^([0-9]{15}|ACH[0-9]{12})$'
+    ) AS counted WHERE names > 1
+), entry_named AS MATERIALIZED (
+    SELECT several.line, several.name, coalesce(entry.first_number, entry.id) AS number
+    FROM several JOIN ach_achentry AS entry
+        ON entry.trace_number = several.name AND entry.rail_id = %(rail)s
+    UNION
+    SELECT several.line, several.name, coalesce(entry.first_number, entry.id, -record.id)
+    FROM several JOIN ach_inrecord AS record ON record.rdfi_trace = several.name
+        AND record.rail_id = %(rail)s AND record.kind <> 'received'
+    LEFT JOIN ach_achentry AS entry ON entry.id = record.entry_id
+    UNION
+    SELECT several.line, several.name, entry.id
+    FROM several JOIN ach_achentry AS entry ON entry.rail_id = %(rail)s
+        AND entry.id = CASE WHEN several.name LIKE 'ACH%%' THEN substr(several.name, 4)::bigint END
+), of_two AS MATERIALIZED (
+    SELECT line FROM (
+        SELECT line, count(DISTINCT name) AS names FROM entry_named GROUP BY line
+        UNION ALL
+        SELECT line, -max(alike)
+        FROM (SELECT line, count(*) AS alike FROM entry_named GROUP BY line, number) AS together
+        GROUP BY line
+    ) AS balanced GROUP BY line HAVING sum(names) > 0
+)"""
+
+LINES_OF_BANK = ",".join((_STATEMENTS, _FREE, _SAID, _FILES, _QUOTED, _OURS, _OF_TWO))
 # What the books expect and no statement shows yet; the day of the open statement on which it should
 # stand; and what of that no free line of the bank names, so that it may be in a total that names
 # nothing. Days without such a total are left out first: most banks quote what they post. A return

@@ -86,13 +86,25 @@ def _books(of: str, about: str, part: str = "''") -> str:
     return f"SELECT line, amount, {about} AS about, {part} AS part FROM {of}"  # noqa: S608
 
 
-def _naming(names: str) -> str:
-    """Lines of the bank that name one of these, each with its `name`."""
-    return (
-        "(SELECT line, amount, day, min(name) AS name"  # noqa: S608
-        f" FROM said JOIN ({names}) AS known USING (name)"
-        " GROUP BY line, amount, day HAVING count(*) = 1) AS naming"
-    )
+def _naming(column: str, which: str) -> str:
+    """Lines of the bank that name one line of the books, or several of one name, each with its
+    `name`: and nothing else of ours. Where they quote a file, it is in there, unless it is in
+    none."""
+    return f"""(
+        SELECT line, amount, day, min(name) AS name FROM (
+            SELECT line, said.amount, day, name, file FROM said JOIN (
+                SELECT DISTINCT {column} AS name, file FROM expected WHERE {which}
+            ) AS known USING (name)
+            WHERE line NOT IN (SELECT line FROM of_two)
+            UNION ALL
+            SELECT line, amount, day, NULL, file FROM quoted
+        ) AS found
+        GROUP BY line, amount, day
+        HAVING count(DISTINCT name) = 1 AND (
+            count(*) FILTER (WHERE name IS NULL) = 0
+            OR array_agg(file::text) FILTER (WHERE name IS NOT NULL)
+                && array['', max(file::text) FILTER (WHERE name IS NULL)])
+    ) AS naming"""  # noqa: S608  # our own text
 
 
 # --- What names a file of ours, or a batch of one
@@ -102,15 +114,22 @@ _BATCH_QUOTED = Way(
     bank=_bank("quoted WHERE batch IS NOT NULL", "batch::text"),
     books=_books("expected WHERE batch IS NOT NULL", "batch::text"),
 )
+# Of a batch that the bank shows on two days, it is what it shows on the day of the batch.
+_BATCH_OF_DAY_QUOTED = Way(
+    rule=Rule.FILE,
+    bank=_bank("quoted WHERE batch IS NOT NULL", "batch || ' ' || day"),
+    books=_books("due WHERE batch IS NOT NULL", "batch || ' ' || day"),
+)
 # Of a file whose batches settle on several days, what settles on the day of the statement; or all.
+# What names a batch is of that one alone: posted twice, it would pass for another one of the file.
 _FILE_OF_DAY_QUOTED = Way(
     rule=Rule.FILE,
-    bank=_bank("quoted", "file || ' ' || day"),
+    bank=_bank("quoted WHERE batch IS NULL", "file || ' ' || day"),
     books=_books("due WHERE file <> ''", "file || ' ' || day"),
 )
 _FILE_QUOTED = Way(
     rule=Rule.FILE,
-    bank=_bank("quoted", "file"),
+    bank=_bank("quoted WHERE batch IS NULL", "file"),
     books=_books("expected WHERE file <> ''", "file"),
 )
 # Our own account's side of a balanced file: what the bank shows of it undoes itself.
@@ -153,7 +172,7 @@ _TOTALS = (
 _RETURN_NAMED = Way(
     rule=Rule.RETURNS,
     bank=_bank(
-        _naming("SELECT DISTINCT trace AS name FROM expected WHERE batch IS NULL AND trace <> ''"),
+        _naming("trace", "batch IS NULL AND trace <> ''"),
         "name",
     ),
     books=_books("expected WHERE batch IS NULL AND trace <> ''", "trace"),
@@ -178,7 +197,7 @@ def _transfer_named(column: str) -> Way:
     return Way(
         rule=Rule.END_TO_END,
         bank=_bank(
-            _naming(f"SELECT DISTINCT {column} AS name FROM expected WHERE {column} <> ''"),  # noqa: S608
+            _naming(column, f"{column} <> ''"),
             "name",
             _IN_ORDER.format("line"),
         ),
@@ -188,6 +207,7 @@ def _transfer_named(column: str) -> Way:
 
 WAYS = (
     _BATCH_QUOTED,
+    _BATCH_OF_DAY_QUOTED,
     _FILE_OF_DAY_QUOTED,
     _FILE_QUOTED,
     _OFFSETS,

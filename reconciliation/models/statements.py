@@ -202,7 +202,10 @@ class StatementLine(models.Model):
             models.UniqueConstraint(fields=("statement", "position"), name="one_line_per_position"),
             models.UniqueConstraint(fields=("statement", "digest"), name="one_line_per_digest"),
         )
-        indexes = (models.Index(fields=("taken_at",), name="statement_line_age"),)
+        indexes = (
+            models.Index(fields=("taken_at",), name="statement_line_age"),
+            models.Index(fields=("statement", "amount"), name="statement_line_by_amount"),
+        )
         triggers = (
             NEVER_TRUNCATED,
             columns.NEVER_DELETED,

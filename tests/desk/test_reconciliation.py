@@ -11,6 +11,7 @@ import pytest
 from balance.operator.lines import Cause
 from desk.reconciliation import origins
 from reconciliation import booking, expecting, suspense
+from reconciliation.matching import running
 from reconciliation.models import (
     BookedLine,
     Clearing,
@@ -24,6 +25,7 @@ from tenants.models import AuditEvent
 from tests.builders import browser_of, make_staff, make_tenant
 from tests.networks.ach.inbound.builders import RAIL, make_rail
 from tests.reconciliation import statements
+from tests.reconciliation.banking import Posted, state
 from tests.reconciliation.books import book, match_all
 from tests.reconciliation.statements import (
     FRIDAY,
@@ -314,6 +316,15 @@ class TestThePageOfADay:
         assert page.count("Nothing explains 1 line of the bank") == 2  # what was tried, and why
         assert "Close Nov 16" not in page
         assert "<dt>Unmatched lines of the bank</dt>" in page
+
+    def test_says_which_line_looks_like_which(self, desk, account):
+        _, again = state(*[Posted(3_000, "THEIRS", "credit", number=4711)] * 2)
+        running.run(RAIL, now=NOW)
+        first, second = StatementLine.objects.order_by("pk").values_list("position", flat=True)
+        words = f"Line {second} of November 16, 2026 looks like line {first} of"
+
+        for path in (f"{OF_RAIL}2026-11-16/", f"{OF_RAIL}open/", f"{HOME}lines/{again}/match/"):
+            assert words in shown(desk, path)
 
 
 class TestMatchingByHand:

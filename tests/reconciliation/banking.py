@@ -7,23 +7,25 @@ from typing import NamedTuple
 from devstack.odfi import bai2
 from devstack.odfi.statements import Posting, Statement
 from reconciliation.models import Match
-from tests.reconciliation.statements import BANK, MONDAY, NOW, OPENING, take
+from tests.reconciliation.statements import BANK, MONDAY, NOW, OPENING, number_of, take
 from tests.reconciliation.transfers import bank_lines
 
 
 class Posted(NamedTuple):
-    """One posting: a sum of entries unless it says otherwise."""
+    """One posting: a sum of entries unless it says otherwise. `number` is the bank's, which gives
+    none twice unless it makes a mistake."""
 
     amount: int
     reference: str = ""
     kind: str = "settlement"
+    number: int = 0
 
 
 def content_of(*posted: Posted, day=MONDAY, opening=OPENING) -> bytes:
     """The statement of a day, as BAI2."""
     postings = tuple(
         Posting(
-            number=place,
+            number=each.number or number_of(day, place),
             at=NOW,
             kind=each.kind,
             amount=each.amount,

@@ -42,11 +42,16 @@ def in_force(
     return accounts.put_in_force(opening, reason="As the bank confirmed", by="ops", now=NOW)
 
 
+def number_of(day, place):
+    """The bank's own number of a line: it gives none twice."""
+    return int(f"{day:%Y%m%d}{place:04}")
+
+
 def said(day, *amounts, opening=OPENING, number=1):
     """A statement of a day with a line for each amount."""
     postings = tuple(
         Posting(
-            number=place,
+            number=number_of(day, place),
             at=NOW,
             kind="settlement",
             amount=amount,

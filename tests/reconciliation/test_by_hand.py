@@ -88,6 +88,17 @@ class TestMatch:
         with pytest.raises(MatchRefused, match="matched already"):
             match(bank[:1], books)
 
+    def test_refuses_a_line_of_nothing(self, rail, account, acme):
+        """Two transfers that cancel out are two, and the bank shows neither of them."""
+        settled(acme, batch_of(rail), 700, -700)
+        expecting.take(RAIL, now=NOW)
+        take(bai2_of(MONDAY, 0))
+
+        with pytest.raises(MatchRefused, match="moves no money"):
+            match(bank_lines(), ExpectedLine.objects.values_list("line", flat=True))
+
+        assert (Match.objects.count(), free_ones()) == (0, 2)
+
     def test_refuses_a_line_that_does_not_exist(self, bank, books):
         with pytest.raises(MatchRefused, match="matched already"):
             match([*bank[:1], 999_999], books)

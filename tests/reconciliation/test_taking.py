@@ -62,7 +62,7 @@ class TestAStatement:
             (MONDAY, "batch", "466"),
             (MONDAY, "batch", "166"),
         ]
-        assert lines[0].references == {"bank": "1", "customer": "REF161"}
+        assert lines[0].references == {"bank": "202611160001", "customer": "REF161"}
 
     def test_keeps_what_it_says_of_people_encrypted(self, account):
         take(bai2_of(MONDAY, 5_000))
