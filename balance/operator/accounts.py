@@ -24,6 +24,7 @@ class OperatorAccount(models.TextChoices):
     BANK_FEES = "bank_fees"
     REVENUE = "revenue"
     SUSPENSE = "suspense"  # what a person has to explain
+    OWN_TRANSFERS = "own_transfers"  # our money between our accounts, or from outside the books
     BANK_CLEARING = "bank_clearing"  # the other leg of the tenants' lines
 
 
@@ -66,6 +67,10 @@ class Step(models.TextChoices):
     CLEARED_AS_INCOME = "cleared_as_income", "Unknown credit: income"
     CLEARED_CREDIT = "cleared_credit", "Unknown credit: a transfer of ours"
     CLEARED_DEBIT = "cleared_debit", "Unknown debit: a transfer of ours"
+
+    # Money of ours that people move between our accounts at banks and networks.
+    MOVED_IN = "moved_in", "Own money, moved in"
+    MOVED_OUT = "moved_out", "Own money, moved out"
 
 
 class Pair(NamedTuple):
@@ -112,6 +117,8 @@ PAIRS = {
     S.CLEARED_AS_INCOME: Pair(A.SUSPENSE, A.REVENUE),
     S.CLEARED_CREDIT: Pair(A.SUSPENSE, A.SETTLEMENT),
     S.CLEARED_DEBIT: Pair(A.SETTLEMENT, A.SUSPENSE),
+    S.MOVED_IN: Pair(A.SETTLEMENT, A.OWN_TRANSFERS),
+    S.MOVED_OUT: Pair(A.OWN_TRANSFERS, A.SETTLEMENT),
 }
 
 

@@ -58,6 +58,7 @@ _ONLY_READ = frozenset(
         "instant_instantkey",
         "instant_instantrail",
         "instant_instantversion",
+        "instant_positionmove",
         "network_inbox_handsettlement",
         "payments_paymentsettings",
         "rails_rail",

@@ -56,6 +56,18 @@ class MessageAdmin(ReadOnlyAdmin):
     search_help_text = "The id that the message has in the network"
 
 
+@admin.register(models.Position)
+class PositionAdmin(ReadOnlyAdmin):
+    list_display = ("rail", dollars("balance"), dollars("reserved"))
+    ordering = ("rail",)
+
+
+@admin.register(models.PositionMove)
+class PositionMoveAdmin(ReadOnlyAdmin):
+    list_display = ("rail", dollars("amount"), "bank", "status", "proposed_by", "decided_by")
+    list_filter = ("status",)
+
+
 @admin.register(models.ReturnAsk)
 class ReturnAskAdmin(ReadOnlyAdmin):
     list_display = ("id", "rail", dollars("amount"), "code", "status", "proposed_by", "decided_by")

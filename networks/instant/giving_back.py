@@ -129,7 +129,7 @@ def _give_back(rail: RailInForce, ask: ReturnAsk, now: datetime) -> None:
     back = Conversation.objects.filter(original=credit, kind=ConversationKind.GIVE_BACK)
     if back.exclude(status__in=going).exists():
         raise AskRefused("The money is on its way back.")
-    waits_for = position.reserve(rail.name, ask.amount)
+    waits_for = position.room(rail).take(ask.amount)
     row = _begun(rail, ask, credit, waits_for, now)
     row.save(force_insert=True)
     if not waits_for:

@@ -13,6 +13,7 @@ from networks.instant.models import (
     InstantRail,
     InstantVersion,
     Message,
+    PositionMove,
     ReturnAsk,
 )
 
@@ -82,6 +83,17 @@ KINDS = (
         left_out=(
             "conversation_id related_id said content_token status fault fault_detail copies sent_at"
             " answered_at applied_at next_attempt_at leased_until lease_version attempts"
+        ),
+    ),
+    DatedRows(
+        name="instant_position_moves",
+        label="decided moves of positions",
+        model=PositionMove,
+        at="decided_at",
+        tenant=_OF_NO_TENANT,
+        layouts=(
+            "id rail_id amount bank reason by_command proposed_by proposed_at decided_by decided_at"
+            " refusal status",
         ),
     ),
     DatedRows(

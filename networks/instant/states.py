@@ -68,6 +68,14 @@ class AskStatus(models.TextChoices):
     GIVEN_BACK = "given_back", "Given back"
 
 
+class MoveStatus(models.TextChoices):
+    """Of money that people move to a network or from it."""
+
+    PROPOSED = "proposed"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
 K, C, M, V = ConversationKind, ConversationStatus, MessageStatus, VersionStatus
 
 KINDS_OF = {
@@ -147,4 +155,14 @@ ASK_STATES = StateTable(
         AskStatus.GIVEN_BACK: frozenset(),
     },
     states=set(AskStatus.values),
+)
+
+MOVE_STATES = StateTable(
+    initial=frozenset({MoveStatus.PROPOSED, MoveStatus.APPROVED}),
+    moves={
+        MoveStatus.PROPOSED: frozenset({MoveStatus.APPROVED, MoveStatus.REJECTED}),
+        MoveStatus.APPROVED: frozenset(),
+        MoveStatus.REJECTED: frozenset(),
+    },
+    states=set(MoveStatus.values),
 )

@@ -109,7 +109,14 @@ def release_waiting(rail: str, *, now: datetime) -> int:
         in_force = rails.current(rail)
     except (rails.NoTerms, InvalidTerms):
         return 0
+    if not in_force.terms.active:
+        return 0
     waiting = Conversation.objects.filter(rail_id=rail, status=ConversationStatus.WAITING)
+    if not waiting.exists():
+        return 0
+    if (free := position.free(in_force)) is not None:
+        # One that is too large keeps nobody else's behind it.
+        waiting = waiting.filter(amount__lte=free)
     oldest = waiting.order_by("created_at", "pk").values_list("pk", flat=True)
     return sum(_release(in_force, pk, now) for pk in list(oldest[:_RELEASED_TOGETHER]))
 
@@ -214,6 +221,7 @@ def _stored(
         return []
     namings = messages.names(rail, len(good), now=now)
     new = [_begun(rail, *each, naming, now) for each, naming in zip(good, namings, strict=True)]
+    _keep_back(rail, [row for row, _ in new if row.kind == ConversationKind.PAYMENT])
     Conversation.objects.bulk_create([row for row, _ in new], ignore_conflicts=True)
     stored = set(
         Conversation.objects.filter(one_of("pk", [row.pk for row, _ in new])).values_list(
@@ -230,6 +238,17 @@ def _stored(
     return written
 
 
+def _keep_back(rail: RailInForce, payments: Sequence[Conversation]) -> None:
+    """Have those unsaved payments wait that are more than the money at the network."""
+    if not payments:
+        return
+    room = position.room(rail)
+    for row in payments:
+        if waits_for := room.take(row.amount):
+            row.status, row.waits_for = ConversationStatus.WAITING, waits_for
+            row.attempts, row.sent_at = 0, None
+
+
 def _begun(
     rail: RailInForce,
     instruction: Instruction,
@@ -241,7 +260,6 @@ def _begun(
     account, conversation_id = instruction.account, ids.new("inc")
     number = accounts.as_sent(account.account_number)
     is_request = kind == ConversationKind.REQUEST
-    waits_for = "" if is_request else position.reserve(rail.name, instruction.amount)
     row = Conversation(
         id=conversation_id,
         rail_id=rail.name,
@@ -259,11 +277,10 @@ def _begun(
         expires_at=(instruction.expires_at or now + OPEN_FOR) if is_request else None,
         reference=naming.instruction_id,
         terms_digest=digests(instruction)[0],
-        status=ConversationStatus.WAITING if waits_for else ConversationStatus.SENT,
-        waits_for=waits_for,
-        attempts=0 if waits_for else 1,
+        status=ConversationStatus.SENT,
+        attempts=1,
         created_at=now,
-        sent_at=None if waits_for else now,
+        sent_at=now,
     )
     return row, number
 
@@ -282,7 +299,7 @@ def _release(rail: RailInForce, conversation_id: str, now: datetime) -> bool:
     """Send a conversation that waits, if it need not wait any more."""
     rows = Conversation.objects.select_for_update(no_key=True, skip_locked=True, of=("self",))
     row = rows.filter(pk=conversation_id, status=ConversationStatus.WAITING).first()
-    if row is None or position.reserve(rail.name, row.amount):
+    if row is None or position.room(rail).take(row.amount):
         return False
     CONVERSATION_STATES.advance(row, ConversationStatus.SENT, waits_for="", attempts=1, sent_at=now)
     ordering.order(rail, row, now=now, instruction_id=row.reference)

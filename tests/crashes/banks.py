@@ -211,6 +211,11 @@ def freeze_at() -> datetime:
     return datetime.combine(day, time(13, 45), tzinfo=calendar.EASTERN)
 
 
+def new_name() -> str:
+    """Of a rail, as no other one has it."""
+    return f"bank{next(_number)}"
+
+
 def make_bank() -> str:
     number = next(_number)
     name = f"bank{number}"

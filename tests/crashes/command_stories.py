@@ -26,7 +26,7 @@ from networks.instant import certificates
 from networks.rails.models import Rail, RailKind
 from tenants.actors import SYSTEM
 from tenants.services import staff
-from tests.crashes import instant_rails
+from tests.crashes import instant_rails, instants
 from tests.crashes.bank_stories import a_stuck_file, ann
 from tests.crashes.banks import bank_said, closable, make_bank, statement
 from tests.crashes.every_call import BUSY, UNKNOWN, Story, Told
@@ -172,6 +172,10 @@ def colleague(*options: str) -> Begin:
     return begin
 
 
+def position(world: World) -> Act:
+    return command("move_position", instants.new_rail(), *WHO, "--", "5000")
+
+
 BEGINNINGS: dict[str, Begin] = {
     "ach_rail new": new_rail,
     "ach_rail change": change_rail,
@@ -195,6 +199,7 @@ BEGINNINGS: dict[str, Begin] = {
     "read_statement": read_statement,
     "settlement_account": account,
     "close_day": close_day,
+    "move_position": position,
     "staff_member role": colleague("--role", "Accountant"),
     "staff_member end": colleague("--end"),
     "set_route lead": route(),

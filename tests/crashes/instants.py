@@ -14,10 +14,18 @@ from networks.base import Instruction
 from networks.instant.models import Conversation, InstantLine, InstantRail, Message
 from networks.instant.network import InstantNetwork
 from networks.instant.receiving import listening
+from tests.crashes.banks import new_name
 from tests.networks.instant.builders import make_rail, payment, request
 from tests.networks.instant.operator import Operator
 
 RAIL = "instant_one"
+
+
+def new_rail() -> str:
+    """One of nobody else, of which nothing was said yet."""
+    name = new_name()
+    make_rail(_home(), name=name, profile="fednow")
+    return name
 
 
 def left_behind() -> None:

@@ -12,6 +12,7 @@ from networks.instant.models import (
     InstantRail,
     InstantVersion,
     Message,
+    PositionMove,
     ReturnAsk,
 )
 from networks.instant.states import (
@@ -20,6 +21,7 @@ from networks.instant.states import (
     ConversationStatus,
     Direction,
     MessageStatus,
+    MoveStatus,
     VersionStatus,
 )
 
@@ -50,6 +52,17 @@ def keep(now: datetime) -> None:
         created_at=now,
         retired_by=BEN,
         retired_at=now + timedelta(minutes=1),
+    )
+    PositionMove.objects.create(
+        rail=rail,
+        amount=100,
+        reason="Friday's payroll",
+        status=MoveStatus.REJECTED,
+        proposed_by=ANN,
+        proposed_at=now,
+        decided_by=BEN,
+        decided_at=now,
+        refusal="Not today",
     )
     credit = _credit(rail, now)
     ReturnAsk.objects.create(

@@ -15,8 +15,9 @@ class InboxConfig(AppConfig):
         from balance.operator import checks as books
         from common import audits, sealed
         from networks import registry
+        from networks.instant.models import PositionMove
         from tenants import switches
-        from transfers import dishonors
+        from transfers import dishonors, positions
         from transfers.inbox import invariants, sealed_rows
         from transfers.inbox.models import ReturnDishonor
 
@@ -27,6 +28,8 @@ class InboxConfig(AppConfig):
             )
         )
         books.register_source(dishonors.SOURCE_TYPE, table)
+        books.register_source(positions.SOURCE_TYPE, PositionMove._meta.db_table, has_tenant=False)
         audits.register(invariants.check)
+        audits.register_whole(positions.check)
         sealed.register(*sealed_rows.KINDS)
         switches.know_networks(lambda: [network.name for network in registry.active()])

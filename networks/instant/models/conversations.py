@@ -12,6 +12,7 @@ from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import format_cents
 from networks import columns
+from networks.instant.models.position_triggers import COUNTS_CHANGED, COUNTS_NEW
 from networks.instant.models.rails import InstantRail
 from networks.instant.states import (
     CONVERSATION_STATES,
@@ -165,6 +166,11 @@ class Conversation(models.Model):
                 condition=Q(status="waiting"),
             ),
             models.Index(
+                fields=("rail",),
+                name="instant_ordered",
+                condition=Q(status="sent", kind__in=("payment", "give_back")),
+            ),
+            models.Index(
                 fields=("rail", "expires_at"),
                 name="instant_expiring",
                 condition=Q(kind="request", status__in=OPEN_REQUEST),
@@ -189,6 +195,8 @@ class Conversation(models.Model):
             columns.NEVER_DELETED,
             CONVERSATION_STATES.trigger("instant_conversation_moves"),
             pgtrigger.ReadOnly(name="instant_conversation_terms_never_change", fields=TERMS),
+            COUNTS_NEW,
+            COUNTS_CHANGED,
         )
 
     def __str__(self) -> str:

@@ -13,6 +13,7 @@ from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.leases import Leased
 from networks import columns
+from networks.instant.models.position_triggers import BEGINS
 from networks.instant.states import VERSION_STATES, VersionStatus
 from networks.instant.terms import RailTerms
 
@@ -22,7 +23,7 @@ class ProfileName(models.TextChoices):
     FEDNOW = "fednow", "FedNow"
 
 
-@pgtrigger.register(APPEND_ONLY, NEVER_TRUNCATED)
+@pgtrigger.register(APPEND_ONLY, NEVER_TRUNCATED, BEGINS)
 class InstantRail(models.Model):
     """One way to an instant network. Its name is the network's for ever, and so is the profile."""
 

@@ -76,6 +76,7 @@ ONLY_READ_BY_WORKERS = [
     "instant_instantkey",
     "instant_instantrail",
     "instant_instantversion",
+    "instant_positionmove",
     "network_inbox_handsettlement",
     "payments_paymentsettings",
     "rails_rail",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.invariants.corruptions.damage import REFUSED, SEAL, USUAL, Damage
+from tests.invariants.corruptions.damage import DAILY, REFUSED, SEAL, USUAL, Damage
 
 INSTANT = [
     Damage(
@@ -79,6 +79,42 @@ INSTANT = [
         USUAL,
         "instant_forgotten",
         "UPDATE instant_instantline SET next_attempt_at = NULL",
+    ),
+    Damage(
+        "124d more money at the network than anybody said",
+        DAILY,
+        "instant_position",
+        "UPDATE instant_position SET balance = balance + 1",
+    ),
+    Damage(
+        "124e less is reserved than is ordered",
+        USUAL,
+        "instant_position_reserved",
+        "UPDATE instant_position SET reserved = reserved - 1",
+    ),
+    Damage(
+        "124f more is reserved than there is to reserve",
+        REFUSED,
+        "position_reserves_money",
+        "UPDATE instant_position SET reserved = -1",
+    ),
+    Damage(
+        "124g money that was moved and is in no book",
+        USUAL,
+        "position_move_books",
+        "INSERT INTO instant_positionmove (id, rail_id, amount, bank, reason, status, by_command,"
+        " proposed_by, proposed_at, decided_by, decided_at, refusal) SELECT 'ipm_forged', name,"
+        " 999, '', 'gift', 'approved', false, 'ann', now(), 'ben', now(), ''"
+        " FROM instant_instantrail LIMIT 1",
+    ),
+    Damage(
+        "124h one person who moves money",
+        REFUSED,
+        "position_move_decided_by_another",
+        "INSERT INTO instant_positionmove (id, rail_id, amount, bank, reason, status, by_command,"
+        " proposed_by, proposed_at, decided_by, decided_at, refusal) SELECT 'ipm_forged', name,"
+        " 999, '', 'gift', 'approved', false, 'ann', now(), 'ann', now(), ''"
+        " FROM instant_instantrail LIMIT 1",
     ),
     Damage(
         "125 other bytes than were sent",
