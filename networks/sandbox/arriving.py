@@ -129,7 +129,7 @@ def _note_call(found: Iterable[tuple[SandboxInstruction, Arrival]], now: datetim
         row.submissions += 1
         is_new = row.accepted_at is None and row.submissions > arrival.outages
         (accepted if is_new else others).append((row, arrival))
-    scripts_of = (_script(row, arrival.steps, now) for row, arrival in accepted)
+    scripts_of = (_script(row, arrival, now) for row, arrival in accepted)
     SandboxEvent.objects.bulk_create(chain.from_iterable(scripts_of))
     for row, _ in accepted:
         row.accepted_at = now
@@ -138,13 +138,15 @@ def _note_call(found: Iterable[tuple[SandboxInstruction, Arrival]], now: datetim
     _update([row for row, _ in others], submissions=counted)
 
 
-def _script(
-    row: SandboxInstruction, steps: tuple[Step, ...], now: datetime
-) -> Iterator[SandboxEvent]:
+def _script(row: SandboxInstruction, arrival: Arrival, now: datetime) -> Iterator[SandboxEvent]:
+    """All that will be said of it. A request for payment that nobody answers lapses."""
+    steps, expires_at = arrival.steps, arrival.instruction.expires_at
     pace = Pace(settings.SANDBOX_PACE)
     times = due_times(steps, method=Method(row.method), pace=pace, now=now)
     for sequence, (step, due_at) in enumerate(zip(steps, times, strict=True), start=1):
         yield schedule(row, step, sequence=sequence, due_at=due_at)
+    if expires_at is not None and not steps:
+        yield schedule(row, scripts.LAPSES, sequence=1, due_at=max(expires_at, now))
 
 
 def _update(rows: Sequence[SandboxInstruction], **columns: Any) -> None:

@@ -11,7 +11,7 @@ from datetime import datetime
 from types import MappingProxyType
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Max, Q, QuerySet
 
 from networks import return_codes
 from networks.base import EventKind, Method, NetworkEvent
@@ -55,11 +55,15 @@ class UnknownInstruction(ControlRefused):
 
 @transaction.atomic
 def advance(instruction_id: str, *, network: str = NAME, now: datetime) -> list[NetworkEvent]:
-    """Make the next thing happen now. An instruction that would wait for ever moves on, too."""
+    """Make the next thing happen now. An instruction that would wait for ever moves on, too, and so
+    does a request for payment that would lapse."""
     row = _locked(instruction_id, network)
-    upcoming = _upcoming(row, now=now).order_by("sequence").first()
+    lapse = Q(code=return_codes.REQUEST_EXPIRED)
+    upcoming = _upcoming(row, now=now).exclude(lapse).order_by("sequence").first()
     if upcoming is None:
         kind = _way(row, EventKind.FINAL, now=now)[0]
+        if kind is EventKind.FINAL:
+            _upcoming(row, now=now).delete()
         return [_happen(row, Step(kind), now=now)]
     upcoming.due_at = now
     upcoming.save(update_fields=["due_at"])
@@ -128,7 +132,7 @@ def _upcoming(row: SandboxInstruction, *, now: datetime) -> QuerySet[SandboxEven
 def _way(row: SandboxInstruction, end: EventKind, *, now: datetime) -> tuple[EventKind, ...]:
     """The events that have to happen to reach `end`. Raises ControlRefused."""
     moves = row.events.filter(_has_happened(now)).exclude(kind=EventKind.CORRECTED)
-    last = moves.order_by("sequence").last()
+    last = moves.order_by("due_at", "sequence").last()
     way = _WAYS.get((last.says if last else None, end))
     if way is None:
         said = last.said if last else None
@@ -137,6 +141,7 @@ def _way(row: SandboxInstruction, end: EventKind, *, now: datetime) -> tuple[Eve
 
 
 def _happen(row: SandboxInstruction, step: Step, *, now: datetime) -> NetworkEvent:
-    event = schedule(row, step, sequence=row.events.count() + 1, due_at=now)
+    last = row.events.aggregate(last=Max("sequence"))["last"] or 0
+    event = schedule(row, step, sequence=last + 1, due_at=now)
     event.save(force_insert=True)
     return network_event(event)

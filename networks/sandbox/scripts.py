@@ -4,7 +4,7 @@
 any other                 completes
 100NN                     ACH returned with RNN in transit
 200NN                     ACH completes, then a late return with RNN
-30001                     stays pending
+30001                     stays pending; a request for payment until it expires
 30002                     the network is down twice, then works
 40003 40004 40006 41004   RTP rejected with AC03 AC04 AC06 AM04
 51001                     RTP rejected with NOAT: the bank takes no instant payments
@@ -74,6 +74,7 @@ class Step:
 ACCEPTED = Step(EventKind.ACCEPTED)
 FINAL = Step(EventKind.FINAL)
 COMPLETES = (ACCEPTED, FINAL)
+LAPSES = Step(EventKind.REJECTED, return_codes.REQUEST_EXPIRED)  # a request for payment
 
 
 def is_test_account(account_number: str) -> bool:
