@@ -133,7 +133,7 @@ urlpatterns = [
         name="reconciliation_history",
     ),
     path(
-        "reconciliation/rails/<str:rail>/close/",
+        "reconciliation/rails/<str:rail>/<str:day>/close/",
         days.close,
         name="reconciliation_close",
     ),

@@ -68,15 +68,18 @@ class Close(Protocol):
 
 
 @transaction.atomic
-def close(rail: str, *, now: datetime, by: str = "") -> ClosedDay:
+def close(rail: str, *, now: datetime, by: str = "", only: date | None = None) -> ClosedDay:
     """Close the day of the next statement. Without `by` it closes by itself.
 
-    Raises CloseRefused with everything that is in the way.
+    `only` is the day that somebody looked at: no other one is closed. Raises CloseRefused with
+    everything that is in the way.
     """
     account = accounts.lock(rail)
     if account is None:
         raise CloseRefused([f"The rail {rail} has no settlement account: put one in force."])
     statement = next_statement(account)
+    if only is not None and (statement is None or statement.last_day != only):
+        raise CloseRefused([_not_next(rail, only, statement)])
     if statement is None:
         raise CloseRefused([_missing(account)])
     expecting.take(rail, now=now)
@@ -133,6 +136,13 @@ def _outcome(rail: str, closed: list[ClosedDay], refusal: CloseRefused, now: dat
 def next_statement(account: SettlementAccount) -> BankStatement | None:
     """Of the day that closes next; None while it is not here."""
     return account.statements.filter(closed_day=None).order_by("last_day").first()
+
+
+def _not_next(rail: str, day: date, statement: BankStatement | None) -> str:
+    """Why a day is not the one that closes next."""
+    if ClosedDay.objects.filter(rail=rail, day=day).exists():
+        return f"{_named(day)} is closed already."
+    return f"{_named(statement.last_day)} closes first." if statement else "No day can be closed."
 
 
 def _missing(account: SettlementAccount) -> str:

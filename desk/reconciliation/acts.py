@@ -137,9 +137,10 @@ def explain(*, line: int, until: date, reason: str, doer: Doer, now: datetime) -
 
 
 @transaction.atomic
-def close_day(*, rail: str, doer: Doer, now: datetime) -> ClosedDay:
-    """Close the day of the next statement. Raises CloseRefused."""
-    day = closing.close(rail, now=now, by=doer.name)
+def close_day(*, rail: str, doer: Doer, now: datetime, only: date | None = None) -> ClosedDay:
+    """Close the day of the next statement, if it is the one that somebody looked at. Raises
+    CloseRefused."""
+    day = closing.close(rail, now=now, by=doer.name, only=only)
     doers.record(
         doer,
         "day.closed",

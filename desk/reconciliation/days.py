@@ -102,18 +102,19 @@ def day(request: HttpRequest, rail: str, day: str) -> HttpResponse:
 
 @require_POST
 @desk_page(SEE, acts.CLOSES, is_fresh=True)
-def close(request: HttpRequest, rail: str) -> HttpResponse:
-    """Close the next day of an account."""
-    closes = closing.next_statement(lookups.account(rail))
-    done = f"{closes.last_day:%B %-d, %Y} is closed at a difference of $0.00." if closes else ""
+def close(request: HttpRequest, rail: str, day: str) -> HttpResponse:
+    """Close the day that somebody looked at, if it is the next one of the account."""
+    lookups.account(rail)
+    on = _date(day)
+    if lookups.statement(rail, on) is None:
+        raise Http404
 
     def closed() -> None:
-        acts.close_day(rail=rail, doer=doer_of(request), now=utc_now())
+        acts.close_day(rail=rail, doer=doer_of(request), now=utc_now(), only=on)
 
+    done = f"{on:%B %-d, %Y} is closed at a difference of $0.00."
     attempts.succeeds(request, closed, done=done)
-    if closes is None:  # it was refused: there is no statement
-        return redirect("desk:reconciliation")
-    return redirect("desk:reconciliation_day", rail, closes.last_day.isoformat())
+    return redirect("desk:reconciliation_day", rail, on.isoformat())
 
 
 @require_safe

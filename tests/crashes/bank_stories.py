@@ -55,7 +55,6 @@ from tests.crashes.banks import (
     a_sent_file,
     bank_said,
     change,
-    closable,
     in_suspense,
     late_return,
     make_bank,
@@ -64,6 +63,7 @@ from tests.crashes.banks import (
     set_aside,
     short_return,
     statement,
+    two_closable,
     waiting,
 )
 from tests.crashes.desk_stories import send
@@ -409,7 +409,7 @@ BEGINNINGS: dict[str, Begin] = {
     "settlement_account_new": propose_account,
     "settlement_account approve": decide_account("approve"),
     "settlement_account reject": decide_account("reject"),
-    "reconciliation_close": lambda world: send(world, at("reconciliation_close", closable())),
+    "reconciliation_close": lambda world: send(world, at("reconciliation_close", *two_closable())),
     "reconciliation_match_line": match_line,
     "reconciliation_unmatch": unmatch,
     "reconciliation_book_line": book_line,

@@ -25,7 +25,7 @@ from networks.ach.sending import send_next
 from networks.ach.states import FileStatus
 from networks.sandbox.bank import SandboxBank
 from reconciliation import booking, expecting
-from reconciliation.models import BookedAs, BookedLine, ExpectedLine, StatementLine
+from reconciliation.models import BankStatement, BookedAs, BookedLine, ExpectedLine, StatementLine
 from reconciliation.reading import read_due as read_statements
 from tests.networks.ach import builders as outbound
 from tests.networks.ach import life
@@ -128,6 +128,18 @@ def closable() -> str:
     read_statements(now=utc_now())
     assert booking.book_open(rail, None, now=utc_now()) == 2
     return rail
+
+
+def two_closable() -> tuple[str, str]:
+    """A rail with two days that can be closed, and the first of them."""
+    rail: str = inbound.make_rail(f"bank{next(_number)}").pk
+    first = calendar.banking_day_from(today() - timedelta(days=7))
+    statements.in_force(rail=rail, opened_on=first)
+    for day in (first, calendar.next_banking_day(first)):
+        statements.store(statements.bai2_of(day), rail=rail, name=f"{day}.txt")
+    read_statements(now=utc_now())
+    assert BankStatement.objects.filter(account__rail=rail).count() == 2
+    return rail, first.isoformat()
 
 
 def open_day(funding: FundingTransaction, finish: Callable[[], None]) -> tuple[StatementLine, int]:

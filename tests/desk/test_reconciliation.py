@@ -90,7 +90,7 @@ class TestTheDay:
         page = shown(desk)
         assert "Nothing explains 1 line of the bank up to November 16, 2026" in page
         assert "Close Nov 16" not in page
-        assert "Nothing explains 1 line" in told(desk, f"{OF_RAIL}close/")
+        assert "Nothing explains 1 line" in told(desk, f"{OF_RAIL}2026-11-16/close/")
         assert not ClosedDay.objects.exists()
 
     def test_closes_a_day_and_shows_it_closed(self, desk, sam, account, acme):
@@ -99,7 +99,7 @@ class TestTheDay:
         match_all(MONDAY)
         assert "Close Nov 16" in shown(desk)
 
-        page = told(desk, f"{OF_RAIL}close/")
+        page = told(desk, f"{OF_RAIL}2026-11-16/close/")
 
         assert "November 16, 2026 is closed at a difference of $0.00." in page
         assert f"by {sam.email}" in page
@@ -136,7 +136,7 @@ class TestTheDay:
             assert "Plus what the bank showed first" in shown(desk, f"{OF_RAIL}2026-11-16/")
             assert "Nothing is in transit." in shown(desk, f"{path}transit/")
             assert f">{early}<" in shown(desk, f"{path}ahead/")
-            told(desk, f"{OF_RAIL}close/")
+            told(desk, f"{OF_RAIL}2026-11-16/close/")
 
     def test_leads_from_in_transit_to_its_lines_and_takes_a_note(self, desk, account, acme):
         (line,) = book(acme, MONDAY, 5_000)
@@ -200,7 +200,7 @@ class TestFromFiguresToLines:
             assert f'/matches/{match.pk}/">{matched}</a>' in page
             assert f">{in_transit}<" in page
             assert f">{later}<" not in page
-            told(desk, f"{OF_RAIL}close/")
+            told(desk, f"{OF_RAIL}2026-11-16/close/")
 
         page = shown(desk, f"{OF_RAIL}2026-11-17/books/")
         assert f'<a class="desk-underlined" href="{self.DAY}">$10,043.00</a>' in page
@@ -231,7 +231,7 @@ class TestFromFiguresToLines:
         book(acme, MONDAY, 5_000)
         take(bai2_of(MONDAY))
         match_all(MONDAY)
-        told(desk, f"{OF_RAIL}close/")
+        told(desk, f"{OF_RAIL}2026-11-16/close/")
         page = shown(desk, OF_RAIL)
         statement = ClosedDay.objects.get().statement_id
         for path in (f"{self.DAY}books/", f"{self.DAY}transit/", f"/statements/{statement}/"):
@@ -305,14 +305,40 @@ class TestThePageOfADay:
         assert "Close Nov 16" in first
         assert 'rel="prev"' not in first
 
-        told(desk, f"{OF_RAIL}close/")
+        told(desk, f"{OF_RAIL}2026-11-16/close/")
 
         assert "Close Nov 17" in shown(desk, tuesday)
         assert "Close Nov" not in shown(desk, f"{OF_RAIL}2026-11-16/")
 
+    def test_closes_one_day_if_the_button_is_pressed_twice(self, desk, account):
+        for day in (MONDAY, TUESDAY):
+            take(bai2_of(day))
+        told(desk, f"{OF_RAIL}2026-11-16/close/")
+
+        page = told(desk, f"{OF_RAIL}2026-11-16/close/")
+
+        assert "November 16, 2026 is closed already." in page
+        assert ClosedDay.objects.get().day == MONDAY
+
+    def test_closes_no_other_day_than_the_one_that_was_looked_at(self, desk, account):
+        for day in (MONDAY, TUESDAY):
+            take(bai2_of(day))
+
+        page = told(desk, f"{OF_RAIL}2026-11-17/close/")
+
+        assert page.count("November 16, 2026 closes first.") == 2  # what was tried, and why
+        assert not ClosedDay.objects.exists()
+
+    @pytest.mark.parametrize("day", ["2026-11-18", "tomorrow", "2026-02-31"])
+    def test_closes_no_day_without_a_statement(self, desk, account, day):
+        take(bai2_of(MONDAY))
+
+        assert desk.post(f"{OF_RAIL}{day}/close/").status_code == 404
+        assert not ClosedDay.objects.exists()
+
     def test_says_what_keeps_it_open_in_place_of_the_button(self, desk, account):
         take(bai2_of(MONDAY, 300))
-        page = told(desk, f"{OF_RAIL}close/")
+        page = told(desk, f"{OF_RAIL}2026-11-16/close/")
         assert page.count("Nothing explains 1 line of the bank") == 2  # what was tried, and why
         assert "Close Nov 16" not in page
         assert "<dt>Unmatched lines of the bank</dt>" in page
@@ -399,7 +425,7 @@ class TestMatchingByHand:
 
         told(desk, f"{HOME}lines/{a_line().pk}/match/", books=[line], reason=REASON)
         again = Match.objects.get(voided_at=None)
-        told(desk, f"{OF_RAIL}close/")
+        told(desk, f"{OF_RAIL}2026-11-16/close/")
         page = told(desk, f"{HOME}matches/{again.pk}/unmatch/", reason=REASON)
         assert "closed" in page
         again.refresh_from_db()
@@ -534,7 +560,7 @@ class TestWhoMay:
             ("", "get"),
             (f"rails/{RAIL}/", "get"),
             (f"rails/{RAIL}/open/", "get"),
-            (f"rails/{RAIL}/close/", "post"),
+            (f"rails/{RAIL}/2026-11-16/close/", "post"),
             ("suspense/", "get"),
             ("lines/1/match/", "get"),
             ("lines/1/book/", "get"),
@@ -555,7 +581,7 @@ class TestWhoMay:
         match_all(MONDAY)
         page = shown(reader)
         assert "Close Nov 16" not in page
-        assert reader.post(f"{OF_RAIL}close/").status_code == 403
+        assert reader.post(f"{OF_RAIL}2026-11-16/close/").status_code == 403
         assert not ClosedDay.objects.exists()
 
 
