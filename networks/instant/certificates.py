@@ -31,19 +31,24 @@ class Pair(NamedTuple):
 
 
 def make(name: str, *, now: datetime) -> Pair:
-    """A new key, its certificate as we sign it ourselves, and a request for an operator to sign."""
+    """A new key, its certificate as we sign it ourselves, and a request for an operator to sign.
+    Our certificates have one subject, so each names its key: an operator that has two of them must
+    not take one for the issuer of the other."""
     key = ec.generate_private_key(ec.SECP256R1())
+    public = key.public_key()
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH])
     certificate = (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(subject)
-        .public_key(key.public_key())
+        .public_key(public)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(hours=1))
         .not_valid_after(now + VALID_FOR)
         .add_extension(usage, critical=False)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(public), critical=False)
         .sign(key, hashes.SHA256())
     )
     request = x509.CertificateSigningRequestBuilder().subject_name(subject)
