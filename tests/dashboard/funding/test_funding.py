@@ -183,6 +183,7 @@ class TestRequests:
 
         assert "Approve this request at JPMorgan Chase" in content
         assert "opens the requests for payment, and approves ours" in content
+        assert "Approve it before <" in content
         assert "Nov 21, 2026" in content
         assert "<dd>RTP</dd>" in content
 
