@@ -105,14 +105,17 @@ def _logins(demo: Mapping[str, str]) -> dict[str, str]:
 
 
 def _live(address: str, demo: Mapping[str, str]) -> list[str]:
-    """Who moves money through the stand-in bank; their password is the one above."""
+    """Who moves money through the stand-ins, by files and instantly; their password is the one
+    above."""
     if "liveEmail" not in demo:
         return []
     rows = {
-        "Live tenant": f"{demo['liveEmail']}  (the stand-in bank, same password)",
+        "Live tenant": f"{demo['liveEmail']}  (stand-in banks, same password)",
         "Releasers": f"{demo['operatorEmail']}, {demo['releaserEmail']}",
         "Files": f"{address}{FILES}",
     }
+    if payers_bank := demo.get("payersBank"):
+        rows["Payer's bank"] = f"{payers_bank}  (approve its top-ups by RTP here)"
     return ["", *_rows(rows)]
 
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from django.conf import settings
 
-from desk import doers
+from demo.tenant import routes
+from demo.tenant.routes import DOER
 from desk.rails import acts
 from desk.statements import acts as statements
 from devstack.odfi import client
@@ -25,16 +26,14 @@ from networks.ach.originating import Company
 from networks.ach.rails import NoTerms, current
 from networks.ach.terms import Cutoff, RailTerms
 from networks.base import Method
-from networks.rails.models import LIVE, RailKind, Route
+from networks.rails.models import RailKind
 from reconciliation.accounts import Opening
 from reconciliation.models import SettlementAccount, StatementFormat
-from transfers import route_changes
 
 RAIL = "standin"
 METHODS = (Method.ACH_DEBIT, Method.ACH_CREDIT)
 REASON = "The stand-in bank of this development copy"
 _STRANGERS = 31_250  # cents
-_DOER = doers.operator("./run")
 # As the bank takes files (devstack.odfi.calendar).
 _CUTOFFS = (
     Cutoff(at=time(10, 15), same_day=True),
@@ -75,7 +74,7 @@ def connect(*, now: datetime) -> Connected:
     _account(now)
     registry.look_again()
     for method in METHODS:
-        _lead(method, now)
+        routes.lead(method, rail=RAIL, reason=REASON, now=now)
     address = f"{known['host']}:{known['port']}"
     return Connected(RAIL, key.fingerprint, str(known["host_key"]), address)
 
@@ -130,7 +129,7 @@ def _agree(known: dict[str, Any], now: datetime) -> None:
             terms=RailTerms.parse(stored),
             offset_account=None,
             reason=REASON,
-            doer=_DOER,
+            doer=DOER,
             now=now,
         )
 
@@ -138,7 +137,7 @@ def _agree(known: dict[str, Any], now: datetime) -> None:
 def _key(now: datetime) -> AchKey:
     """The key that we sign in with."""
     known = key_slots.slots(RAIL).used
-    return known or acts.make_key(rail=RAIL, reason=REASON, doer=_DOER, now=now)
+    return known or acts.make_key(rail=RAIL, reason=REASON, doer=DOER, now=now)
 
 
 def _company(known: dict[str, Any], now: datetime) -> None:
@@ -146,7 +145,7 @@ def _company(known: dict[str, Any], now: datetime) -> None:
     if Originator.objects.filter(rail_id=RAIL, tenant_id="", ended_at=None).exists():
         return
     company = Company(company_name="BALLAST", company_id=known["customer_id"])
-    acts.assign_alone(rail=RAIL, tenant_id="", company=company, reason=REASON, doer=_DOER, now=now)
+    acts.assign_alone(rail=RAIL, tenant_id="", company=company, reason=REASON, doer=DOER, now=now)
 
 
 def _account(now: datetime) -> None:
@@ -163,20 +162,4 @@ def _account(now: datetime) -> None:
         opened_on=date.fromisoformat(account["day"]),
         cents=account["opening"],
     )
-    statements.put_in_force(opening=opening, reason=REASON, doer=_DOER, now=now)
-
-
-def _lead(method: str, now: datetime) -> None:
-    """Let live tenants use the bank, unless somebody has led or closed their route already."""
-    if Route.objects.filter(mode=LIVE, method=method).exists():
-        return
-    route_changes.open_route(
-        mode=LIVE,
-        method=method,
-        rail=RAIL,
-        development=True,
-        reason=REASON,
-        actor=_DOER.actor,
-        operator=_DOER.name,
-        now=now,
-    )
+    statements.put_in_force(opening=opening, reason=REASON, doer=DOER, now=now)

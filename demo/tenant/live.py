@@ -1,4 +1,5 @@
-"""The live tenant of a development copy: its money moves through the stand-in bank's files.
+"""The live tenant of a development copy: its money moves through the stand-in bank's files and the
+stand-in operator's messages.
 
 Its bank accounts are businesses', as a link provider would have opened them. The last digits of
 their numbers decide what the bank makes of a debit (docs/stand-in-bank.md).
@@ -40,15 +41,17 @@ _PAYEE = BankDetails(
 
 @dataclass(frozen=True)
 class Live:
-    """The live tenant. `sources` and `payee` are ids; sources by the names of their accounts."""
+    """The live tenant. `sources` and `payee` are ids; sources by the names of their accounts.
+    `payers_bank` is where its own bank shows requests for payment; empty where no operator runs."""
 
     tenant_id: str
     api_key: str
     sources: dict[str, str]
     payee: str
+    payers_bank: str
 
 
-def ensure(*, now: datetime) -> Live:
+def ensure(*, payers_bank: str, now: datetime) -> Live:
     """Make what is missing; replace the API key. Not inside a transaction."""
     tenant = people.tenant_of(email=EMAIL, name=TENANT_NAME, mode=Mode.LIVE, now=now)
     if not selectors.sources(tenant_id=tenant.pk).exists():
@@ -57,7 +60,7 @@ def ensure(*, now: datetime) -> Live:
     known = payments.recipients(tenant_id=tenant.pk).order_by("created_at").first()
     payee = known or recipients.save(tenant_id=tenant.pk, details=_PAYEE, actor=SYSTEM, now=now)
     sources = selectors.sources(tenant_id=tenant.pk).values_list("link_account_id", "pk")
-    return Live(tenant.pk, new_key(tenant, now), dict(sources), payee.pk)
+    return Live(tenant.pk, new_key(tenant, now), dict(sources), payee.pk, payers_bank)
 
 
 def new_key(tenant: Tenant, now: datetime) -> str:

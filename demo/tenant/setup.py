@@ -1,6 +1,7 @@
 """The demo tenants of a development copy: people, keys, bank accounts, thirty days of history, and
-where there are a stand-in bank and a webhook receiver, a live tenant that uses the one and an
-endpoint that leads to the other. The bank brings money that nobody asked for, once.
+where there are a stand-in bank, a stand-in operator and a webhook receiver, a live tenant that uses
+the first two and an endpoint that leads to the last. The bank brings money that nobody asked for,
+once.
 
 Running it again changes nothing but the API keys, which cannot be shown twice.
 """
@@ -12,7 +13,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from demo.tenant import bank, history, live, people, receiver, requests
+from demo.tenant import bank, history, instant, live, people, receiver, requests
 from demo.tenant.live import Live
 from devstack.receiver.connection import Connection
 from funding import selectors as funding
@@ -51,11 +52,12 @@ def ensure(*, now: datetime) -> Demo:
 
 
 def ensure_live(*, now: datetime) -> Live:
-    """Connect the bank, and make its tenant and the two who release its files. Raises
-    `devstack.odfi.client.Unavailable`."""
+    """Connect the bank and the operator, and make their tenant and the two who release files.
+    Raises `devstack.odfi.client.Unavailable` and that of `devstack.instant`."""
     bank.connect(now=now)
+    payers_bank = instant.connect(now=now) if instant.can_connect() else ""
     people.ensure_staff(now)
-    return live.ensure(now=now)
+    return live.ensure(payers_bank=payers_bank, now=now)
 
 
 @transaction.atomic

@@ -58,6 +58,20 @@ class TestBanner:
         assert "Live tenant" not in banner()
         assert max(map(len, shown.splitlines())) <= 80
 
+    def test_shows_where_requests_for_payment_are_approved(self):
+        live = {
+            "liveEmail": "live@demo.example",
+            "operatorEmail": "one@demo.example",
+            "releaserEmail": "two@demo.example",
+            "payersBank": "http://127.0.0.1:45678/",
+        }
+        shown = banner({**DEMO, **live})
+
+        line = "Payer's bank   http://127.0.0.1:45678/  (approve its top-ups by RTP here)\n"
+        assert line in shown
+        assert max(map(len, shown.splitlines())) <= 80
+        assert "Payer's bank" not in banner({**DEMO, **live, "payersBank": ""})
+
     def test_shows_where_webhooks_can_be_watched(self):
         shown = banner({**DEMO, "receiverAddress": "http://127.0.0.1:9001/"})
 

@@ -36,5 +36,6 @@ class Command(JsonCommand):
                 "liveApiKey": made.live.api_key,
                 "operatorEmail": people.OPERATOR,
                 "releaserEmail": people.RELEASER,
+                "payersBank": made.live.payers_bank,
             }
         return told

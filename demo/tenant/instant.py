@@ -1,0 +1,98 @@
+"""Connects a development copy to its stand-in operator: a rail of each instant network with a key
+of its own, and development routes.
+
+Running it again changes only what differs: the operator's port and keys belong to its folder, and
+the routes stay where somebody has led them since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from django.conf import settings
+
+from demo.tenant import routes
+from demo.tenant.routes import DOER
+from desk.rails.instant import acts
+from devstack.instant import client
+from networks import registry
+from networks.base import Method
+from networks.instant import key_slots
+from networks.instant.models import InstantKey, InstantRail
+from networks.instant.models.rails import ProfileName
+from networks.instant.rails import NoTerms, current
+from networks.instant.terms import Connection, RailTerms
+from networks.rails.models import RailKind
+
+# What live tenants use each network for: money comes in by one, and goes out by the other.
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {"rtp": Method.RTP_REQUEST, "fednow": Method.RTP_CREDIT}
+)
+REASON = "The stand-in operator of this development copy"
+
+
+def home() -> Path:
+    """The folder of this copy's operator."""
+    return Path(settings.RUN_DIR) / "instant"
+
+
+def can_connect() -> bool:
+    """Whether this copy has an operator, and may let live tenants use it."""
+    return settings.DEVELOPMENT_ROUTES and (home() / client.CONNECTION).exists()
+
+
+def connect(*, now: datetime) -> str:
+    """Make what is missing; gives the address of the payer's bank's page. Raises
+    client.Unavailable."""
+    known = client.connection(home())
+    for name in METHODS:
+        rail = acts.open_rail(
+            name=name, profile=ProfileName(name), kind=RailKind.STAND_IN, doer=DOER, now=now
+        )
+        _agree(rail, known, now)
+        client.call(home(), "authorize", certificate=_key(rail, now).certificate)
+    registry.look_again()
+    for name, method in METHODS.items():
+        routes.lead(method, rail=name, reason=REASON, now=now)
+    return str(known["page"])
+
+
+def terms(profile: str, known: Mapping[str, Any]) -> RailTerms:
+    """What this copy and its operator agreed on about a network."""
+    mine = known["networks"][profile]
+    return RailTerms(
+        participant=mine["participant_id"],
+        routing_number=mine["routing"],
+        creditor_name="Ballast",
+        active=True,
+        connection=Connection(base_url=mine["base_url"], pins=tuple(known["pins"])),
+    )
+
+
+def _agree(rail: InstantRail, known: Mapping[str, Any], now: datetime) -> None:
+    """Terms that staff have changed stay, but for the operator's address and keys."""
+    wanted = terms(rail.profile, known)
+    try:
+        before = current(rail.pk).terms.as_json()
+    except NoTerms:
+        before = {}
+    stored = {**wanted.as_json(), **before, "connection": wanted.as_json()["connection"]}
+    if stored != before:
+        acts.change_alone(
+            rail=rail,
+            terms=RailTerms.parse(stored),
+            account="" if before else known["networks"][rail.profile]["account"],
+            reason=REASON,
+            doer=DOER,
+            now=now,
+        )
+
+
+def _key(rail: InstantRail, now: datetime) -> InstantKey:
+    """The key by which the operator knows us."""
+    known = key_slots.slots(rail.pk).used
+    return known or acts.make_key(rail=rail.pk, reason=REASON, doer=DOER, now=now)
