@@ -1,4 +1,4 @@
-"""The chapters about a live tenant, whose money moves through files to a bank.
+"""The chapters about a live tenant, whose money moves through files to a bank, and instantly.
 
 The bank is the stand-in beside the copy: a program of its own, reached by SFTP. A banking day of it
 takes some seconds.
@@ -7,7 +7,6 @@ takes some seconds.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,12 +14,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
-from ballast_client import ApiError, Ballast, calls
+from ballast_client import ApiError, calls
 from ballast_client.types import Proof
 
+from demo.story import instant
 from demo.story.api import BASE_URL, manage
 from demo.story.browser import Person
 from demo.story.console import StoryError, chapter, check, dollars, say, wait_for
+from demo.story.live_tenant import Live
 from demo.story.story import Story
 from devstack.odfi import client
 
@@ -30,41 +31,15 @@ LEFT = GOOD + MOVED - PAID
 
 def live(story: Story) -> None:
     """From the connection to the bank's own books."""
-    tenant = _connect()
-    owner, operator, releaser = (
-        Person(tenant.made[name], tenant.made["password"])
-        for name in ("email", "operatorEmail", "releaserEmail")
-    )
+    tenant = Live.connect()
     fundings = _top_up(tenant)
-    _release(operator, releaser, GOOD + EMPTY + MOVED)
+    tenant.release(GOOD + EMPTY + MOVED)
     _settle(tenant, fundings)
-    _corrected(owner)
-    _pay(tenant, operator, releaser)
+    _corrected(tenant.owner)
+    _pay(tenant)
     _compare(tenant)
     _close(tenant)
-
-
-class Live(Story):
-    """The live tenant's world. `made` is what the command said; `bank` is the bank's folder."""
-
-    made: dict[str, Any]
-    bank: Path
-    bank_had: int
-
-
-def _connect() -> Live:
-    chapter("A live tenant, and a bank that takes ACH files by SFTP")
-    tenant = Live()
-    tenant.bank = Path(os.environ["BALLAST_RUN_DIR"]) / "bank"
-    tenant.made = manage("seed_live")
-    tenant.bank_had = _at_bank(tenant)
-    known = client.connection(tenant.bank)
-    say(f"rail {tenant.made['rail']}: the bank listens at {known['host']}:{known['port']}")
-    say("we pinned its host key, and gave it the public half of ours")
-    key = tenant.made["apiKey"]
-    check(key.startswith("bal_live_"), f"a live key: {key[:17]}…")
-    tenant.ballast = Ballast(key, base_url=BASE_URL)
-    return tenant
+    instant.live(tenant)
 
 
 def _top_up(tenant: Live) -> dict[str, str]:
@@ -77,36 +52,6 @@ def _top_up(tenant: Live) -> dict[str, str]:
     for funding_id in fundings.values():
         tenant.wait_for_status(funding_id, "pending")
     return fundings
-
-
-def _release(operator: Person, releaser: Person, total: int) -> None:
-    """Two people let go of the files that come to `total` cents, most often one file."""
-
-    def built() -> dict[str, int] | None:
-        files = operator.files("First release")
-        return files if sum(files.values()) >= total else None
-
-    files = wait_for("the file at the desk", built)
-    check(sum(files.values()) == total, f"debits and credits of the file: {dollars(total)}")
-    for file_id, cents in files.items():
-        path, typed = f"/admin/desk/files/{file_id}/release/", dollars(cents).strip("$")
-        said = operator.send(path)
-        check("A second person releases it now" in said, f"{operator.email} releases it first")
-        check(
-            "so somebody else does this" in operator.read(path),
-            "and cannot be the second person, too",
-        )
-        said = releaser.send(path, total="1.00")
-        check("another sum" in said, f"{releaser.email} types a wrong total: refused")
-        said = releaser.send(path, total=typed)
-        check("A worker sends it now" in said, f"types {typed}: released to the bank")
-
-    def answered() -> bool | None:
-        pages = [operator.read(f"/admin/desk/files/{file_id}/") for file_id in files]
-        return all("The bank's answer" in page for page in pages) or None
-
-    wait_for("the bank to acknowledge it", answered)
-    say("sent under a temporary name, read back, renamed; acknowledged by the bank")
 
 
 def _settle(tenant: Live, fundings: dict[str, str]) -> None:
@@ -134,11 +79,11 @@ def _corrected(owner: Person) -> None:
     check(True, "the tenant reads: Details were corrected by your bank")
 
 
-def _pay(tenant: Live, operator: Person, releaser: Person) -> None:
+def _pay(tenant: Live) -> None:
     chapter(f"Pay {dollars(PAID)} out, through a file as well")
     payment = tenant.ballast.send(calls.pay(PAID, recipient=tenant.made["payee"]))
     tenant.wait_for_payment(payment["id"], ["processing"])
-    _release(operator, releaser, PAID)
+    tenant.release(PAID)
     tenant.wait_for_payment(payment["id"], ["completed"])
     available = tenant.show_balance()["availableBalance"]
     check(available == LEFT, f"{dollars(LEFT)} left")
@@ -160,7 +105,7 @@ def _close(tenant: Live) -> None:
             said: dict[str, Any] = manage("close_day")["rails"][rail]
         except StoryError:  # a line of a statement is not matched yet
             return None
-        shows_all = said.get("bank") == _at_bank(tenant)
+        shows_all = said.get("bank") == tenant.at_bank()
         return said if shows_all and said["ledger"] == said["bank"] else None
 
     said = wait_for("the bank's statement", closed)
@@ -205,8 +150,4 @@ def _verify(tenant: Live, proof: Proof) -> None:
 def _moved(tenant: Live) -> int | None:
     """By how much our account at the bank has changed, once nothing of ours waits there."""
     waits = client.call(tenant.bank, "totals")["entries"].get("accepted", 0)
-    return None if waits else _at_bank(tenant) - tenant.bank_had
-
-
-def _at_bank(tenant: Live) -> int:
-    return int(client.call(tenant.bank, "totals")["balance"])
+    return None if waits else tenant.at_bank() - tenant.bank_had
