@@ -32,6 +32,9 @@ class ItemKind(models.TextChoices):
     PAYMENT = "payment", "payment"
     MESSAGE = "message", "network message"
     SETTLEMENT = "settlement", "settlement by hand"
+    CONVERSATION = "conversation", "instant payment"
+    INSTANT_MESSAGE = "instant-message", "message of an instant network"
+    RETURN_ASK = "return-ask", "request for a return of funds"
 
 
 class _OfItem(models.Model):

@@ -34,6 +34,7 @@ _PAGES = (
     ("Tenants", "apartment", "admin:tenants_tenant_changelist", "tenants.view_tenant"),
     ("Ledger", "account_balance", "desk:ledger", "balance.view_ledgercheck"),
     ("Files", "upload_file", "desk:files", "ach.view_outfile"),
+    ("Instant payments", "bolt", "desk:instant", "instant.view_conversation"),
     ("Exceptions", "rule", "desk:exceptions", "ach.view_inrecord"),
     ("Reconciliation", "balance", "desk:reconciliation", "reconciliation.view_closedday"),
     ("Statements", "receipt_long", "desk:statements", "reconciliation.view_bankstatement"),

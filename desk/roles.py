@@ -45,7 +45,10 @@ ROLES: Mapping[str, tuple[str, ...]] = {
         "desk.add_itemnote",
         "funding.change_fundinglimit",
         "funding.change_fundingtransaction",
+        "instant.change_conversation",
+        "instant.change_message",
         "instant.propose_positionmove",
+        "instant.propose_returnask",
         "network_inbox.change_inboundevent",
         "network_inbox.propose_settlement",
         "payments.add_paymentsettings",
@@ -67,6 +70,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
         "ach.release_outfile",
         "desk.add_assignment",
         "desk.add_itemnote",
+        "instant.approve_returnask",
     ),
     "Investigator": (
         "desk.add_itemnote",

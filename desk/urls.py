@@ -9,6 +9,7 @@ from desk.entries import views as entries
 from desk.exceptions import views as exceptions
 from desk.files import views as files
 from desk.find import views as find
+from desk.instant import views as instant
 from desk.items import views as items
 from desk.ledger import views as ledger
 from desk.proofs import views as proofs
@@ -54,6 +55,20 @@ urlpatterns = [
     path("entries/<str:instruction_id>/reverse/", entries.reverse_entry, name="entry_reverse"),
     path("reversals/<str:reversal_id>/", entries.decide_reversal, name="reversal"),
     path("find/", find.find, name="find"),
+    path("instant/", instant.payments, name="instant"),
+    path("instant/messages/", instant.messages, name="instant_messages"),
+    path("instant/messages/<str:message_id>/", instant.message, name="instant_message"),
+    path("instant/messages/<str:message_id>/read/", instant.read, name="instant_message_read"),
+    path(
+        "instant/messages/<str:message_id>/reveal/", instant.reveal, name="instant_message_reveal"
+    ),
+    path(
+        "instant/messages/<str:message_id>/resolve/",
+        instant.resolve_message,
+        name="instant_message_resolve",
+    ),
+    path("instant/<str:conversation_id>/", instant.conversation, name="conversation"),
+    path("instant/<str:conversation_id>/resolve/", instant.resolve, name="conversation_resolve"),
     path("items/<slug:kind>/<str:subject_id>/", items.item, name="item"),
     path("items/<slug:kind>/<str:subject_id>/note/", items.write_note, name="item_note"),
     path("items/<slug:kind>/<str:subject_id>/assign/", items.assign, name="item_assign"),

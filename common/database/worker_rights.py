@@ -133,6 +133,7 @@ _DECIDED: Mapping[str, frozenset[str]] = {
         {"confirmed_at", "created_by_id", "created_by_type", "requires_confirmation"}
     ),
     "instant_conversation": frozenset({"resolution", "resolved_at", "resolved_by"}),
+    "instant_message": frozenset({"resolution", "resolved_at", "resolved_by"}),
     "instant_returnask": frozenset(
         {
             "decided_at",

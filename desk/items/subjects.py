@@ -23,6 +23,7 @@ from networks.ach.models import (
     OutFile,
     SpokenAnswer,
 )
+from networks.instant.models import Conversation, Message, ReturnAsk
 from payments.models import Payment
 from transfers.inbox.models import HandSettlement, InboundEvent
 
@@ -77,6 +78,15 @@ _KINDS: Mapping[ItemKind, _Kind] = MappingProxyType(
             HandSettlement,
             "admin:network_inbox_handsettlement_change",
             ("network_inbox.view_handsettlement",),
+        ),
+        ItemKind.CONVERSATION: _Kind(
+            Conversation,
+            "desk:conversation",
+            ("instant.view_conversation", "instant.view_message"),
+        ),
+        ItemKind.INSTANT_MESSAGE: _Kind(Message, "desk:instant_message", ("instant.view_message",)),
+        ItemKind.RETURN_ASK: _Kind(
+            ReturnAsk, "admin:instant_returnask_change", ("instant.view_returnask",)
         ),
     }
 )

@@ -20,6 +20,7 @@ from dashboard.shell import stops
 from desk.entries import reversals
 from desk.entries.page import entries_of
 from desk.entries.reversals import ReversalLine
+from desk.instant import page as instant
 from desk.transfers import related
 from desk.transfers.related import Related
 from funding import selectors as funding
@@ -27,6 +28,7 @@ from funding.models import SOURCE_TYPE as FUNDING_SOURCE
 from funding.models import FundingEvent, FundingTransaction
 from funding.transfer import FUNDING
 from networks.ach.models import AchEntry
+from networks.instant.models import Conversation
 from payments import selectors as payments
 from payments.models import SOURCE_TYPE as PAYMENT_SOURCE
 from payments.models import Payment, PaymentEvent
@@ -60,8 +62,9 @@ class Cut:
 @dataclass(frozen=True)
 class TransferPage:
     """Everything the page shows. `acts` are the steps that are possible now: the address's name in
-    the admin, and what the button says. `entries` are empty for what did not go by ACH. `history`
-    are the changes of its status; `keeper` is what keeps it from being sent, if anything."""
+    the admin, and what the button says. `entries` are empty for what did not go by ACH,
+    `conversations` for what did not try an instant network. `history` are the changes of its
+    status; `keeper` is what keeps it from being sent, if anything."""
 
     row: FundingTransaction | Payment
     detail: FundingDetail | PaymentDetail
@@ -69,6 +72,7 @@ class TransferPage:
     tenant: Tenant
     chain: Chain
     entries: list[AchEntry]
+    conversations: list[Conversation]
     settlements: Sequence[HandSettlement]
     acts: list[tuple[str, str]]
     history: Sequence[FundingEvent | PaymentEvent]
@@ -171,6 +175,7 @@ def _page(
         tenant=tenant,
         chain=chain,
         entries=entries,
+        conversations=instant.of_transfer(row.pk),
         settlements=list(by_hand[:SETTLEMENTS_SHOWN]),
         acts=[
             (f"admin:{told.base}_{name}", words)

@@ -33,6 +33,7 @@ class InstantLineAdmin(ReadOnlyAdmin):
 
 @admin.register(models.Conversation)
 class ConversationAdmin(ReadOnlyAdmin):
+    desk_page = "desk:conversation"
     list_display = (
         "created_at",
         "rail",
@@ -50,6 +51,7 @@ class ConversationAdmin(ReadOnlyAdmin):
 
 @admin.register(models.Message)
 class MessageAdmin(ReadOnlyAdmin):
+    desk_page = "desk:instant_message"
     list_display = ("created_at", "rail", "direction", "name", "said", "status", "fault", "copies")
     list_filter = ("direction", "status")
     search_fields = ("message_id__exact",)

@@ -83,6 +83,7 @@ KINDS = (
         left_out=(
             "conversation_id related_id said content_token status fault fault_detail copies sent_at"
             " answered_at applied_at next_attempt_at leased_until lease_version attempts"
+            " resolved_by resolved_at resolution"
         ),
     ),
     DatedRows(

@@ -49,6 +49,24 @@ def heard() -> None:
     operator.say(money, operator.report(money, "ACSC", now=now))
 
 
+def stray() -> Conversation:
+    """Money came that nobody asked for."""
+    operator, now = _operator(), utc_now()
+    money = operator.transfer(now=now)
+    operator.say(money, operator.report(money, "ACSC", now=now))
+    listening.listen(RAIL, seconds=0, now=now)
+    operator.taken()
+    return Conversation.objects.filter(rail_id=RAIL, kind="credit").latest("pk")
+
+
+def faulty() -> Message:
+    """The network answers something that we never said."""
+    operator, now = _operator(), utc_now()
+    operator.say(operator.report(operator.transfer(now=now), "ACSC", now=now))
+    listening.listen(RAIL, seconds=0, now=now)
+    return Message.objects.filter(rail_id=RAIL, status="faulty").latest("pk")
+
+
 def unposted() -> None:
     """A receiving bank has had its time to post a payment."""
     operator, now = _operator(), utc_now()

@@ -67,6 +67,7 @@ DELIVERY = "webhooks.view_webhookdelivery"
 STATEMENTS = "reconciliation.view_bankstatement"
 DAYS, CLEARING = "reconciliation.view_closedday", "reconciliation.propose_clearing"
 MATCHING = "reconciliation.match_statementline"
+INSTANT, MESSAGES = "instant.view_conversation", "instant.view_message"
 PROOFS = "solvency.view_proofreport"
 DESK = {
     "exceptions": _seen(RECORDS),
@@ -89,6 +90,16 @@ DESK = {
     "entry_take_out": _form(ENTRIES, "ach.hold_outfile"),
     "entry_reverse": _form(ENTRIES, "ach.propose_achreversal"),
     "reversal": _form(ENTRIES, "ach.approve_achreversal"),
+    "instant": _seen(INSTANT),
+    "conversation": _seen(INSTANT, MESSAGES),
+    "conversation_resolve": _form(INSTANT, "instant.change_conversation"),
+    "instant_messages": _seen(MESSAGES),
+    "instant_message": _seen(MESSAGES),
+    "instant_message_read": _button(MESSAGES),
+    "instant_message_reveal": _form(
+        MESSAGES, "funding.reveal_source_number", "payments.reveal_recipient_number"
+    ),
+    "instant_message_resolve": _form(MESSAGES, "instant.change_message"),
     "item": _seen("desk.view_itemnote"),  # and what opens the page of such an item
     "item_note": _form("desk.view_itemnote", "desk.add_itemnote"),
     "item_assign": _button("desk.view_itemnote", "desk.add_assignment"),

@@ -47,6 +47,10 @@ class ReturnAsk(models.Model):
     class Meta:
         verbose_name = "request for a return of funds"
         verbose_name_plural = "requests for a return of funds"
+        permissions = (
+            ("propose_returnask", "Can propose what to answer to requests for a return of funds"),
+            ("approve_returnask", "Can approve answers that others propose"),
+        )
         constraints = (
             columns.one_of("status", AskStatus, "return_ask_status_known"),
             models.CheckConstraint(

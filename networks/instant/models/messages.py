@@ -27,8 +27,9 @@ class Message(Leased):
     answer says: the status, and the reason. Of a message from us, `attempts` counts the times that
     handing it over was begun, so one of 0 has surely not left, and it is due (`next_attempt_at`)
     while it is to be sent, or an answer is missing. Of a message to us, `copies` counts how often
-    it came again, and one with a fault changed nothing. An unreadable one has no `message_id`, and
-    one that reuses the id of another message has the fault `id_reused`.
+    it came again, and one with a fault changed nothing, until a person has looked at it
+    (`resolved_at`). An unreadable one has no `message_id`, and one that reuses the id of another
+    message has the fault `id_reused`.
     """
 
     # Of a tenant are those of its conversations.
@@ -62,6 +63,9 @@ class Message(Leased):
     sent_at = columns.moment()
     answered_at = columns.moment()
     applied_at = columns.moment()
+    resolved_by = models.CharField(max_length=columns.STAFF_LENGTH_MAX, blank=True, db_default="")
+    resolved_at = columns.moment()
+    resolution = models.CharField(max_length=columns.REASON_LENGTH_MAX, blank=True, db_default="")
 
     class Meta:
         verbose_name = "message"
@@ -79,6 +83,15 @@ class Message(Leased):
                 condition=Q(status="faulty") & ~Q(fault="")
                 | ~Q(status="faulty") & (Q(fault="") | Q(direction="out")),
                 name="instant_message_fault_says_why",
+            ),
+            models.CheckConstraint(
+                condition=Q(resolved_at=None, resolved_by="", resolution="")
+                | (
+                    Q(status="faulty", resolved_at__isnull=False)
+                    & ~Q(resolved_by="")
+                    & ~Q(resolution="")
+                ),
+                name="instant_message_resolved_says_why",
             ),
             models.UniqueConstraint(
                 fields=("message_id", "rail", "direction"),
@@ -102,6 +115,11 @@ class Message(Leased):
                 fields=("created_at", "id"),
                 name="instant_message_faulty",
                 condition=Q(status="faulty"),
+            ),
+            models.Index(
+                fields=("id",),
+                name="instant_message_unresolved",
+                condition=Q(status="faulty", resolved_at=None),
             ),
             models.Index(
                 fields=("message_id",),

@@ -186,6 +186,10 @@ TABLES = {
             "RIU(accepted_at account_token advised_at attempts code ended_at final_due_at id"
             " reason review_code review_since sent_at settled_at settlement_date status waits_for)"
         ),
+        "instant_message": (
+            "RIU(but created_at direction message_id name rail_id resolution resolved_at"
+            " resolved_by sha256 size)"
+        ),
         "instant_returnask": "RIU(id)",
         "funding_fundingtransaction": (
             "RIU(but amount created_by_id created_by_type currency method requires_confirmation"
