@@ -58,6 +58,8 @@ _ONLY_READ = frozenset(
         "instant_instantkey",
         "instant_instantrail",
         "instant_instantversion",
+        "instant_participant",
+        "instant_participantlist",
         "instant_positionmove",
         "network_inbox_handsettlement",
         "payments_paymentsettings",

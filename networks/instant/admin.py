@@ -58,6 +58,28 @@ class MessageAdmin(ReadOnlyAdmin):
     search_help_text = "The id that the message has in the network"
 
 
+@admin.register(models.ParticipantList)
+class ParticipantListAdmin(ReadOnlyAdmin):
+    list_display = ("profile", "banks", "imported_at", "imported_by", "replaced_at")
+    list_filter = ("profile",)
+
+
+@admin.register(models.Participant)
+class ParticipantAdmin(ReadOnlyAdmin):
+    list_display = (
+        "routing_number",
+        "name",
+        "takes_payments",
+        "takes_requests",
+        "takes_returns",
+        "since",
+        "until",
+    )
+    list_select_related = ("list",)
+    search_fields = ("routing_number__exact",)
+    search_help_text = "A routing number"
+
+
 @admin.register(models.Position)
 class PositionAdmin(ReadOnlyAdmin):
     list_display = ("rail", dollars("balance"), dollars("reserved"))

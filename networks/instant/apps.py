@@ -13,10 +13,11 @@ class InstantConfig(AppConfig):
         have its rows sealed."""
         from common import audits, sealed
         from networks import registry
-        from networks.instant import invariants, position_invariants, sealed_rows
+        from networks.instant import invariants, participants, position_invariants, sealed_rows
         from networks.instant.network import InstantNetwork
 
         audits.register(invariants.check)
+        audits.register_whole(participants.check)
         audits.register_whole(position_invariants.check)
         sealed.register(*sealed_rows.KINDS)
         registry.register_driver("instant", InstantNetwork)

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from common import crypto, ids
 from common.errors import StaffRefusal
-from networks.instant import messages, ordering, position, rails, writing
+from networks.instant import directory, messages, ordering, position, rails, writing
 from networks.instant.iso import reader
 from networks.instant.iso.messages import Reason
 from networks.instant.iso.messages import ReturnRequest as AskedBack
@@ -129,6 +129,9 @@ def _give_back(rail: RailInForce, ask: ReturnAsk, now: datetime) -> None:
     back = Conversation.objects.filter(original=credit, kind=ConversationKind.GIVE_BACK)
     if back.exclude(status__in=going).exists():
         raise AskRefused("The money is on its way back.")
+    listed = directory.look_up(rail.profile, [credit.routing_number], now=now)
+    if unreachable := listed.judge(credit.routing_number, ConversationKind.GIVE_BACK):
+        raise AskRefused(unreachable.reason)
     waits_for = position.room(rail).take(ask.amount)
     row = _begun(rail, ask, credit, waits_for, now)
     row.save(force_insert=True)

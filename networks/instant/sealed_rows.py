@@ -13,6 +13,7 @@ from networks.instant.models import (
     InstantRail,
     InstantVersion,
     Message,
+    ParticipantList,
     PositionMove,
     ReturnAsk,
 )
@@ -85,6 +86,15 @@ KINDS = (
             " answered_at applied_at next_attempt_at leased_until lease_version attempts"
             " resolved_by resolved_at resolution"
         ),
+    ),
+    DatedRows(
+        name="instant_participant_lists",
+        label="lists of participants",
+        model=ParticipantList,
+        at="imported_at",
+        tenant=_OF_NO_TENANT,
+        layouts=("id profile banks digest reason imported_by imported_at",),
+        left_out="replaced_at",
     ),
     DatedRows(
         name="instant_position_moves",

@@ -31,6 +31,7 @@ from networks.instant import (
     rails,
     sending,
 )
+from networks.instant.directory import Directory
 from networks.instant.iso import texts
 from networks.instant.messages import Naming
 from networks.instant.models import Conversation, Message
@@ -166,16 +167,18 @@ def _take(
         return [], {
             each.id: NetworkUnavailable(f"{rail} takes nothing now") for each in instructions
         }
+    banks = (each.account.routing_number for each in instructions)
+    listed = directory.look_up(in_force.profile, list(banks), now=now)
     good = []
     for each in instructions:
         try:
-            good.append((each, _judged(in_force, each)))
+            good.append((each, _judged(in_force, each, listed)))
         except Refused as error:
             refused[each.id] = InstructionRefused(code=error.code, reason=error.reason)
     return _stored(in_force, good, now), refused
 
 
-def _judged(rail: RailInForce, instruction: Instruction) -> ConversationKind:
+def _judged(rail: RailInForce, instruction: Instruction, listed: Directory) -> ConversationKind:
     """What kind of conversation it begins. Raises Refused."""
     kind = KINDS.get(instruction.method)
     if kind is None:
@@ -192,7 +195,7 @@ def _judged(rail: RailInForce, instruction: Instruction) -> ConversationKind:
         raise Refused("name_unreadable", "the holder's name has no Latin letter or digit")
     if len(instruction.id) > ISO_ID_LENGTH_MAX:
         raise Refused("unsupported", f"an id has at most {ISO_ID_LENGTH_MAX} characters here")
-    if unreachable := directory.judge(rail.name, account.routing_number, kind):
+    if unreachable := listed.judge(account.routing_number, kind):
         raise Refused(unreachable.code, unreachable.reason)
     return kind
 

@@ -19,6 +19,7 @@ from django.db import DatabaseError
 from common.clock import utc_now
 from common.errors import DomainError
 from desk import roles
+from desk.positions import lists
 from desk.rails import acts
 from desk.rails.instant import acts as instant_acts
 from networks.ach import rails
@@ -176,6 +177,18 @@ def position(world: World) -> Act:
     return command("move_position", instants.new_rail(), *WHO, "--", "5000")
 
 
+def participants(world: World) -> Act:
+    path = Path(gettempdir()) / "participants.csv"
+    path.write_text(
+        "routing_number,receives_credits,receives_requests\n021000021,yes,no\n", encoding="utf-8"
+    )
+    for _ in range(2):  # so that one takes the place of another, which still has banks
+        lists.take(
+            "fednow", path.read_bytes(), reason="x", is_forced=True, doer=ann(), now=utc_now()
+        )
+    return command("import_participants", "fednow", str(path), *WHO)
+
+
 BEGINNINGS: dict[str, Begin] = {
     "ach_rail new": new_rail,
     "ach_rail change": change_rail,
@@ -199,6 +212,7 @@ BEGINNINGS: dict[str, Begin] = {
     "read_statement": read_statement,
     "settlement_account": account,
     "close_day": close_day,
+    "import_participants": participants,
     "move_position": position,
     "staff_member role": colleague("--role", "Accountant"),
     "staff_member end": colleague("--end"),

@@ -8,17 +8,29 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from common.clock import utc_now
+from networks.instant import participants
 from networks.instant.models import Conversation, Message
 from networks.instant.network import InstantNetwork
 from tenants.models import Tenant
-from tests.networks.instant.builders import RAIL, make_rail, payment, request
+from tests.networks.instant.builders import PAYEE_ROUTING, RAIL, make_rail, payment, request
 from tests.networks.instant.life import hear
 from tests.networks.instant.operator import Operator, only
+
+_LIST = f"""routing_number,receives_credits,receives_requests
+{PAYEE_ROUTING},yes,yes
+""".encode()
 
 
 def keep(tenant: Tenant) -> dict[str, Any]:
     """The payment (`icp`) with its second order (`imo`), the request (`icr`) with what paid it
     (`icc`), the payment without an answer (`icw`) with its order (`imw`)."""
+    participants.take(
+        "fednow",
+        participants.read("fednow", _LIST),
+        reason="The daily one",
+        by="ann",
+        now=utc_now(),
+    )
     with TemporaryDirectory() as place:
         make_rail(place)
         operator, bank = Operator(Path(place), "fednow"), InstantNetwork(RAIL)

@@ -67,6 +67,7 @@ SMALL = {
     "ach_keys",
     "instant_key_ends",
     "instant_keys",
+    "instant_participant_lists",
     "instant_position_moves",
     "instant_rails",
     "instant_return_asks",

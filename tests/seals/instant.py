@@ -12,6 +12,7 @@ from networks.instant.models import (
     InstantRail,
     InstantVersion,
     Message,
+    ParticipantList,
     PositionMove,
     ReturnAsk,
 )
@@ -52,6 +53,15 @@ def keep(now: datetime) -> None:
         created_at=now,
         retired_by=BEN,
         retired_at=now + timedelta(minutes=1),
+    )
+    ParticipantList.objects.create(
+        profile="fednow",
+        banks=1,
+        digest="0" * 64,
+        reason="The daily one",
+        imported_by=ANN,
+        imported_at=now,
+        replaced_at=now,
     )
     PositionMove.objects.create(
         rail=rail,

@@ -50,6 +50,7 @@ class Profile:
     silence: Silence
     returns: Returns
     skew_max: timedelta  # between a message's moment and when it comes
+    tries_unknown: bool  # whether a bank is tried that the imported list of banks does not name
 
     def full_name(self, kind: str) -> str:
         """`pacs.008.001.08`. Raises KeyError for a message that the network does not have."""
@@ -96,6 +97,7 @@ RTP = Profile(
     silence=Silence.REPEAT,
     returns=Returns.PAYMENT,
     skew_max=timedelta(minutes=5),
+    tries_unknown=False,  # the list is complete, and comes every day
 )
 
 FEDNOW = Profile(
@@ -117,6 +119,7 @@ FEDNOW = Profile(
     silence=Silence.ASK,
     returns=Returns.MESSAGE,
     skew_max=timedelta(minutes=5),
+    tries_unknown=True,  # how often the list comes is not published; a bank that is none is refused
 )
 
 PROFILES: Mapping[str, Profile] = MappingProxyType({each.name: each for each in (RTP, FEDNOW)})

@@ -9,6 +9,7 @@ from networks.instant.models.asks import ReturnAsk
 from networks.instant.models.conversations import Conversation
 from networks.instant.models.events import InstantEvent
 from networks.instant.models.messages import Message
+from networks.instant.models.participants import Participant, ParticipantList
 from networks.instant.models.positions import Position, PositionMove
 from networks.instant.models.rails import InstantKey, InstantLine, InstantRail, InstantVersion
 
@@ -20,6 +21,8 @@ __all__ = [
     "InstantRail",
     "InstantVersion",
     "Message",
+    "Participant",
+    "ParticipantList",
     "Position",
     "PositionMove",
     "ReturnAsk",

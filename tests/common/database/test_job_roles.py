@@ -76,6 +76,8 @@ ONLY_READ_BY_WORKERS = [
     "instant_instantkey",
     "instant_instantrail",
     "instant_instantversion",
+    "instant_participant",
+    "instant_participantlist",
     "instant_positionmove",
     "network_inbox_handsettlement",
     "payments_paymentsettings",

@@ -114,6 +114,8 @@ TABLES = {
     "instant_instantrail": "I",
     "instant_instantversion": "IU(account_token decided_at decided_by id status superseded_at)",
     "instant_message": ("IU(but created_at direction message_id name rail_id sha256 size)"),
+    "instant_participant": "ID",
+    "instant_participantlist": "IU(replaced_at)",
     "instant_position": "IU",
     "instant_positionmove": "IU(decided_at decided_by refusal status)",
     "instant_returnask": (
@@ -258,6 +260,7 @@ NEVER_TRUNCATED = [
     "instant_instantrail",
     "instant_instantversion",
     "instant_message",
+    "instant_participantlist",
     "instant_positionmove",
     "instant_returnask",
     "network_inbox_handsettlement",

@@ -67,6 +67,8 @@ OF_NO_TENANT = {
     "instant_instantline",
     "instant_instantrail",
     "instant_instantversion",
+    "instant_participant",
+    "instant_participantlist",
     "instant_position",
     "instant_positionmove",
     "rails_rail",

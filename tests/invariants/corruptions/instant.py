@@ -117,6 +117,20 @@ INSTANT = [
         " FROM instant_instantrail LIMIT 1",
     ),
     Damage(
+        "124i a bank that the list did not name",
+        USUAL,
+        "instant_participants",
+        "INSERT INTO instant_participant (list_id, routing_number, name, takes_payments,"
+        " takes_requests, takes_returns) SELECT id, '071000013', '', true, true, true"
+        " FROM instant_participantlist",
+    ),
+    Damage(
+        "124j a list that somebody else imported",
+        SEAL,
+        "seal_rows",
+        "UPDATE instant_participantlist SET imported_by = 'ben'",
+    ),
+    Damage(
         "125 other bytes than were sent",
         SEAL,
         "seal_rows",

@@ -5,17 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from common.clock import utc_now
-from networks.instant.models import Message
+from devstack.instant import client
+from networks.instant import participants
+from networks.instant.models import Conversation, Message
 from tests.networks.instant.builders import account, payment, request
 from tests.networks.instant.life import the, wait
 from tests.networks.instant.standin import Life, a_life
 
 pytestmark = pytest.mark.django_db
 
+_PAYMENTS_ONLY = "122105155"
 UNREACHABLE = {"rtp": "9912", "fednow": "AGNT"}
 
 
@@ -167,3 +171,18 @@ def test_money_that_nobody_asked_for(life):
 
     assert life.kinds() == ["received"]
     assert life.we.position - before == 500
+
+
+class TestItsDirectory:
+    def test_is_taken_in_as_it_publishes_it(self, life):
+        profile = life.we.profile.name
+        content = Path(client.connection(life.operator.home)["participants"]).read_bytes()
+        banks = participants.read(profile, content)
+        participants.take(profile, banks, reason="The daily one", by="Ada", now=utc_now())
+
+        pay(life)
+        told = request(utc_now(), account=account(routing_number=_PAYMENTS_ONLY))
+        life.submit(told)
+
+        assert life.kinds() == ["settled", "final"]
+        assert not Conversation.objects.filter(instruction_id=told.id).exists()
