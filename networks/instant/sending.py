@@ -126,13 +126,20 @@ def _letters(rail: RailInForce, row: Message, now: datetime) -> list[_Letter]:
     """What is handed over for a claimed message."""
     if row.attempts == 1:
         return [_Letter(row, row.content)]
-    if row.attempts > rail.terms.tries_unknown:
+    if _times(rail, row) > rail.terms.tries_unknown:
         settling.put_to_a_person(row.conversation_id, "silent", now=now)
     if rail.profile.silence == Silence.REPEAT:
         return [_Letter(row, writer.duplicate(row.content, rail.profile))]
     if row.name in ORDERS:
         return [_question(rail, row, now)]
     return [_Letter(row, row.content)]
+
+
+def _times(rail: RailInForce, row: Message) -> int:
+    """How often a message was handed over or asked about, with this time."""
+    if rail.profile.silence == Silence.REPEAT or row.name not in ORDERS:
+        return row.attempts
+    return settling.questions(row).count() + 2
 
 
 @transaction.atomic(durable=True)
@@ -193,8 +200,12 @@ def _record(
     rail: RailInForce, letters: Sequence[_Letter], results: Sequence[Result], now: datetime
 ) -> None:
     """Write down what became of each, unless an answer came first."""
-    answers = [letter.row.conversation_id for letter in letters if letter.row.name == "pacs.002"]
-    settling.lock_all(filter(None, answers))
+    settling.lock_all(
+        letter.row.conversation_id
+        for letter, result in zip(letters, results, strict=True)
+        if letter.row.conversation_id
+        and (letter.row.name == "pacs.002" or result.outcome == Outcome.NOT_TAKEN)
+    )
     said = [_said(each.row, result) for each, result in zip(letters, results, strict=True)]
     rows = [letter.row for letter in letters]
     plans = [_due(rail, row, result, now) for row, result in zip(rows, said, strict=True)]
@@ -222,17 +233,17 @@ def _record(
 
 def _said(row: Message, result: Result) -> Result:
     """A repeat that was not taken proves nothing of the first one."""
-    if result.outcome == Outcome.NOT_TAKEN and row.attempts > 1:
+    if result.outcome == Outcome.NOT_TAKEN and settling.may_be_there(row):
         return result._replace(outcome=Outcome.SILENT)
     return result
 
 
 def _due(rail: RailInForce, row: Message, result: Result, now: datetime) -> datetime | None:
     """When to see to it again if no answer came by then."""
-    if result.outcome == Outcome.NOT_TAKEN or row.name == _QUESTION:
-        return None  # whoever waits for the answer to a question asks again
     if result.outcome == Outcome.NOT_BEGUN:
         return now
+    if result.outcome == Outcome.NOT_TAKEN or row.name == _QUESTION:
+        return None  # whoever waits for the answer to a question asks again
     if row.name in ORDERS:
         return _next_try(rail, row, now)
     return None if result.outcome == Outcome.SENT else now + min(SOON * row.attempts, LATER)

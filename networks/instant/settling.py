@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from datetime import date, datetime
 
 import structlog
-from django.db.models import Q
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
 
 from common.engine.lookups import one_of
 from networks import calendar, return_codes
@@ -23,6 +24,7 @@ from networks.instant.states import (
     OPEN_REQUEST,
     ConversationKind,
     ConversationStatus,
+    Direction,
     MessageStatus,
 )
 
@@ -41,6 +43,45 @@ def lock_all(conversation_ids: Iterable[str]) -> None:
     """Lock some conversations, in the order of their ids."""
     rows = Conversation.objects.filter(one_of("pk", list(conversation_ids))).order_by("pk")
     list(rows.select_for_update(no_key=True, of=("self",)).values_list("pk", flat=True))
+
+
+# --- What we said
+
+
+def end(said: QuerySet[Message], *, now: datetime) -> None:
+    """Nobody has to hand over or ask about these messages of ours any more. What a worker that is
+    at one of them finds out comes too late."""
+    live = said.exclude(status__in=(MessageStatus.ANSWERED, MessageStatus.NOT_TAKEN))
+    live.update(
+        status=MessageStatus.ANSWERED,
+        answered_at=now,
+        next_attempt_at=None,
+        leased_until=None,
+        lease_version=F("lease_version") + 1,
+    )
+
+
+def say_again(about: Message, *, now: datetime) -> None:
+    """Say again at once what we had answered to a message."""
+    said = about.answers.filter(direction=Direction.OUT, attempts__gt=0)
+    said.exclude(status=MessageStatus.NOT_TAKEN).update(
+        status=MessageStatus.TO_SEND,
+        next_attempt_at=now,
+        leased_until=None,
+        lease_version=F("lease_version") + 1,
+    )
+
+
+def may_be_there(message: Message) -> bool:
+    """Whether a message of ours may have reached the network before its last handover, so that a
+    refusal of this one says nothing of it. What was asked about is handed over as if for the first
+    time if the network did not have it then."""
+    return message.attempts > 1 or questions(message).exists()
+
+
+def questions(about: Message) -> QuerySet[Message]:
+    """What we asked the network about a payment of ours."""
+    return Message.objects.filter(related=about, direction=Direction.OUT, name="pacs.028")
 
 
 # --- What we asked for, or sent
@@ -89,7 +130,21 @@ def finish_pending(*, now: datetime) -> int:
     """What a receiving bank has neither posted nor refused in its time is final. The event was
     foretold. Returns how many that were."""
     due = Conversation.objects.filter(status=S.SETTLED, final_due_at__lte=now)
-    return due.update(status=S.FINAL, ended_at=now, final_due_at=None)
+    given = due.filter(kind=ConversationKind.GIVE_BACK).order_by("pk").values_list("pk", flat=True)
+    count = sum(_finish_given(pk, now) for pk in list(given))
+    paid = due.exclude(kind=ConversationKind.GIVE_BACK)
+    return count + paid.update(status=S.FINAL, ended_at=now, final_due_at=None)
+
+
+@transaction.atomic
+def _finish_given(conversation_id: str, now: datetime) -> bool:
+    """End a return of funds by us: then its credit is given back, too."""
+    given = locked(conversation_id)
+    if given.status != S.SETTLED or not is_final(given, now=now):
+        return False
+    CONVERSATION_STATES.advance(given, S.FINAL, ended_at=now, final_due_at=None)
+    _given_back(given, now)
+    return True
 
 
 def rejected(asked: Conversation, *, code: str, reason: str, now: datetime) -> None:
@@ -162,10 +217,7 @@ def advised(rail: RailInForce, credit: Conversation, *, day: date, now: datetime
     credit.advised_at, credit.settlement_date = now, day
     ours = Message.objects.filter(conversation=credit, name="pacs.002", direction="out")
     if ours.filter(attempts__gt=0).exists():
-        unsure = (MessageStatus.TO_SEND, MessageStatus.SILENT, MessageStatus.SENT)
-        ours.filter(status__in=unsure).update(
-            status=MessageStatus.ANSWERED, answered_at=now, next_attempt_at=None
-        )
+        end(ours, now=now)
         count(rail, credit, now=now)
 
 

@@ -189,8 +189,10 @@ def _judged(rail: RailInForce, instruction: Instruction, listed: Directory) -> C
     account = instruction.account
     if not routing.validate(account.routing_number):
         raise Refused("routing_number_invalid", "no such routing number")
-    if not 1 <= len(accounts.as_sent(account.account_number)) <= _ACCOUNT_LENGTH_MAX:
-        raise Refused("account_number_invalid", f"more than {_ACCOUNT_LENGTH_MAX} characters")
+    number = accounts.as_sent(account.account_number)
+    is_plain = number.isascii() and number.isprintable()
+    if not (is_plain and 1 <= len(number) <= _ACCOUNT_LENGTH_MAX):
+        raise Refused("account_number_invalid", f"not 1 to {_ACCOUNT_LENGTH_MAX} plain characters")
     if not _words(account.holder_name):
         raise Refused("name_unreadable", "the holder's name has no Latin letter or digit")
     if len(instruction.id) > ISO_ID_LENGTH_MAX:

@@ -40,7 +40,11 @@ def canonical(content: bytes) -> bytes:
 
 
 def canonical_of(root: Element) -> bytes:
-    text: bytes = etree.tostring(root, method="c14n", with_comments=False)
+    """Raises Unreadable for a name space that is no whole address, which has no such form."""
+    try:
+        text: bytes = etree.tostring(root, method="c14n", with_comments=False)
+    except etree.C14NError:
+        raise Unreadable("xml_malformed") from None
     return text
 
 

@@ -10,7 +10,7 @@ from networks.instant.models import Message, ReturnAsk
 from networks.instant.rails import RailInForce
 from networks.instant.receiving import matching
 from networks.instant.receiving.faults import Fault
-from networks.instant.states import AskStatus, ConversationStatus, Direction, MessageStatus
+from networks.instant.states import AskStatus, ConversationStatus, MessageStatus
 
 _ORDERS = frozenset({"pain.013", "pacs.008", "pacs.004"})
 _KNOWN_BEFORE = "DUPLICATE"
@@ -24,7 +24,7 @@ def asked_back(rail: RailInForce, row: Message, said: ReturnRequest, now: dateti
         raise matching.nothing(rail, said.original_message_id)
     row.related, row.conversation_id = about, about.conversation_id
     credit = matching.conversation(about, end_to_end_id=said.original_end_to_end_id)
-    if not 0 < said.amount <= credit.amount:
+    if said.amount != credit.amount:  # it names the whole amount, and all of it goes back
         raise Fault("amounts_disagree")
     if credit.status in {ConversationStatus.REJECTED, ConversationStatus.RETURNED}:
         raise Fault("too_late")
@@ -47,10 +47,7 @@ def asked_what_became(rail: RailInForce, row: Message, said: StatusRequest, now:
     if about is None:
         raise matching.nothing(rail, said.original_message_id)
     row.related, row.conversation_id = about, about.conversation_id
-    said_before = about.answers.filter(direction=Direction.OUT, name="pacs.002", attempts__gt=0)
-    said_before.exclude(status=MessageStatus.NOT_TAKEN).update(
-        status=MessageStatus.TO_SEND, next_attempt_at=now, leased_until=None
-    )
+    settling.say_again(about, now=now)
 
 
 def not_readable(rail: RailInForce, row: Message, said: Rejection, now: datetime) -> None:
@@ -62,11 +59,9 @@ def not_readable(rail: RailInForce, row: Message, said: Rejection, now: datetime
     if said.code == _KNOWN_BEFORE or about.name == "pacs.028":
         return  # it has the message; or whoever asked asks again
     conversation = matching.conversation(about)
-    is_sure = about.attempts == 1 and about.status != MessageStatus.ANSWERED
-    if about.name in _ORDERS and is_sure and conversation.status == ConversationStatus.SENT:
-        Message.objects.filter(pk=about.pk).update(
-            status=MessageStatus.ANSWERED, answered_at=now, next_attempt_at=None
-        )
+    was_before = about.status == MessageStatus.ANSWERED or settling.may_be_there(about)
+    if about.name in _ORDERS and not was_before and conversation.status == ConversationStatus.SENT:
+        settling.end(Message.objects.filter(pk=about.pk), now=now)
         settling.rejected(conversation, code=said.code[:16], reason=said.text, now=now)
         return
     settling.put_to_a_person(conversation.pk, "message_refused", now=now)

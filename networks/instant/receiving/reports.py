@@ -8,10 +8,8 @@ from datetime import date, datetime
 from enum import StrEnum
 from types import MappingProxyType
 
-from django.db.models import F
-
 from networks.instant import ordering, settling
-from networks.instant.iso.messages import StatusReport
+from networks.instant.iso.messages import CreditTransfer, StatusReport
 from networks.instant.models import Conversation, Message
 from networks.instant.rails import RailInForce
 from networks.instant.receiving import matching
@@ -23,6 +21,7 @@ ATTEMPTS_MAX = 3  # orders of one payment, each after a time-out rejected the on
 _TIMED_OUT = frozenset({"DS24", "E997"})
 _NOT_FOUND = "NOOR"
 _KNOWN_BEFORE = "DUPL"  # the network has a message of this id: it says nothing new
+_CONTRADICTS = "contradicts"
 _ORDERS = frozenset({"pacs.008", "pacs.004"})
 
 
@@ -129,14 +128,7 @@ def _note(row: Message, about: Message) -> None:
 
 def _answered(about: Message, now: datetime) -> None:
     """Nobody has to ask about a message any more."""
-    live = Message.objects.filter(pk=about.pk).exclude(status=MessageStatus.ANSWERED)
-    live.exclude(status=MessageStatus.NOT_TAKEN).update(
-        status=MessageStatus.ANSWERED,
-        answered_at=now,
-        next_attempt_at=None,
-        leased_until=None,
-        lease_version=F("lease_version") + 1,
-    )
+    settling.end(Message.objects.filter(pk=about.pk), now=now)
 
 
 def _is_last(heard: _Heard) -> bool:
@@ -169,9 +161,13 @@ def _payment_rejected(heard: _Heard) -> None:
     paid = heard.conversation
     if heard.code == _KNOWN_BEFORE or not _is_last(heard):
         return
+    if heard.code == _NOT_FOUND and heard.about.name == CreditTransfer.kind and _was_asked(heard):
+        return
     if paid.status == S.SENT:
         _answered(heard.about, heard.now)
-        if heard.code in _TIMED_OUT and paid.attempts < ATTEMPTS_MAX:
+        if _said_to_be_settled(paid):
+            settling.put_to_a_person(paid.pk, "contradicted", now=heard.now)
+        elif heard.code in _TIMED_OUT and paid.attempts < ATTEMPTS_MAX:
             _order_again(heard)
         else:
             settling.rejected(paid, code=heard.code, reason=heard.said.reason.text, now=heard.now)
@@ -179,6 +175,25 @@ def _payment_rejected(heard: _Heard) -> None:
         raise _contradiction(heard)
     elif paid.status == S.SETTLED:
         settling.coming_back(paid, code=heard.code, reason=heard.said.reason.text, now=heard.now)
+
+
+def _was_asked(heard: _Heard) -> bool:
+    """Whether a report that the network has nothing of a payment answers a question, although it
+    names the payment: that is no rejection of it. Then the same message goes again, once for each
+    question."""
+    asked = settling.questions(heard.about)
+    is_open = asked.exclude(status=MessageStatus.ANSWERED).exists()
+    if is_open:
+        settling.end(asked, now=heard.now)
+        _hand_over_again(heard.about, heard.now)
+    return is_open or asked.exists()
+
+
+def _said_to_be_settled(paid: Conversation) -> bool:
+    """Whether the network said of an earlier order, which it had rejected, that it settled after
+    all: then the rejection of a later one does not say that no money moved."""
+    contradicting = Message.objects.filter(conversation=paid, direction="in", fault=_CONTRADICTS)
+    return contradicting.filter(name="pacs.002").exclude(said__startswith="RJCT").exists()
 
 
 def _order_again(heard: _Heard) -> None:
@@ -196,16 +211,20 @@ def _of_question(rail: RailInForce, said: StatusReport, question: Message, now: 
     if str(said.reason) != _NOT_FOUND or asked_about is None:
         return
     matching.conversation(asked_about)
+    _hand_over_again(asked_about, now)
+
+
+def _hand_over_again(order: Message, now: datetime) -> None:
     # Whoever handed it over may have died before he wrote that down.
     unknown = (MessageStatus.TO_SEND, MessageStatus.SENT, MessageStatus.SILENT)
-    Message.objects.filter(pk=asked_about.pk, status__in=unknown).update(
+    Message.objects.filter(pk=order.pk, status__in=unknown).update(
         status=MessageStatus.TO_SEND, attempts=0, next_attempt_at=now, leased_until=None
     )
 
 
 def _contradiction(heard: _Heard) -> Fault:
     detail = f"{heard.said.status} while it is {heard.conversation.status}"
-    return Fault("contradicts", detail, conversation_id=heard.conversation.pk)
+    return Fault(_CONTRADICTS, detail, conversation_id=heard.conversation.pk)
 
 
 def _nothing(heard: _Heard) -> None:

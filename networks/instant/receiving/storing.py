@@ -11,8 +11,9 @@ from datetime import datetime
 
 import structlog
 from django.db import transaction
+from django.db.models import Q
 
-from networks.instant import messages
+from networks.instant import messages, settling
 from networks.instant.iso import documents, reader, writer
 from networks.instant.iso.faults import Unreadable
 from networks.instant.iso.messages import Rejection
@@ -30,18 +31,18 @@ def store(rail: RailInForce, content: bytes, *, now: datetime) -> None:
     """Keep one message, in a transaction that is this message's alone."""
     try:
         read = reader.read(content, rail.profile)
+        canonical = documents.canonical(content)
     except Unreadable as error:
         _keep_stray(rail, content, error.fault, str(error), now)
         return
-    content = documents.canonical(content)
     first = _known(rail, read)
     if first is None:
-        _keep(rail, read, content, now)
-    elif _is_same(rail, first, content):
+        _keep(rail, read, canonical, now)
+    elif _is_same(rail, first, canonical):
         _again(first, now)
     else:
         fault = Fault("id_reused")
-        _keep_stray(rail, content, fault.code, fault.detail, now, read=read)
+        _keep_stray(rail, canonical, fault.code, fault.detail, now, read=read)
 
 
 def _known(rail: RailInForce, read: Read) -> Message | None:
@@ -100,14 +101,12 @@ def _keep_stray(
     *,
     read: Read | None = None,
 ) -> None:
-    """Keep what has no id of its own, once per content."""
+    """Keep what has no id of its own, once per content, whatever a release before this one said of
+    it."""
     columns = messages.sealed(content, Direction.IN)
+    has_no_id = Q(message_id="") | Q(fault="id_reused")
     known = Message.objects.filter(
-        rail_id=rail.name,
-        direction=Direction.IN,
-        status=MessageStatus.FAULTY,
-        sha256=columns["sha256"],
-        fault=fault,
+        has_no_id, rail_id=rail.name, direction=Direction.IN, sha256=columns["sha256"]
     ).first()
     if known is not None:
         _count(known)
@@ -129,10 +128,7 @@ def _keep_stray(
 def _again(first: Message, now: datetime) -> None:
     """Count a copy, and say again what we had answered."""
     _count(first)
-    said = first.answers.filter(direction=Direction.OUT, attempts__gt=0)
-    said.exclude(status=MessageStatus.NOT_TAKEN).update(
-        status=MessageStatus.TO_SEND, next_attempt_at=now, leased_until=None
-    )
+    settling.say_again(first, now=now)
     log.info("instant_message_came_again", message=first.pk, rail=first.rail_id)
 
 

@@ -18,6 +18,7 @@ from networks.instant.iso.messages import (
     Message,
     PaymentReturn,
     Reason,
+    Rejection,
     RequestAnswer,
     RequestForPayment,
     ReturnRequest,
@@ -87,6 +88,19 @@ class Operator:
         folder.mkdir(parents=True, exist_ok=True)
         number = next(self.numbers)
         (folder / f"{number:08}.xml").write_bytes(content)
+
+    def refuse(self, about: Message, code: str, *, now: datetime) -> None:
+        """Say that a message as such cannot be taken (admi.002)."""
+        message_id, moment = self.message_id(now), now.replace(microsecond=0)
+        header = Header(
+            message_id=message_id,
+            business_id=message_id,
+            sender=self.profile.operator,
+            receiver=PARTICIPANTS[self.name],
+            created_at=moment,
+        )
+        said = Rejection(reference=about.message_id, code=code, rejected_at=moment)
+        self.put(writer.write(said, header, self.profile))
 
     # --- Words
 

@@ -50,6 +50,29 @@ def test_what_cannot_be_read_is_kept(operator, order, bank):
     assert list(operator.home.glob("inbound/*")) == []
 
 
+def test_a_message_that_has_no_canonical_form_keeps_no_other(operator, order, bank, now):
+    """Schemas let a declaration of a name space pass that nobody uses."""
+    content = operator.content(operator.transfer(now=now))
+    bent = content.replace(b" xmlns", b' xmlns:x="relative/one" xmlns', 1)
+    operator.put(bent)
+    operator.say(operator.report(order, SETTLED[operator.name], now=now))
+
+    assert hear() == 2
+
+    assert (the_fault(), kinds(bank)) == ("xml_malformed", ["settled", "final"])
+    assert Message.objects.get(status="faulty").content == bent
+
+
+def test_what_a_former_release_called_otherwise_is_counted(operator, now):
+    rail = rails.current(RAIL)
+    storing.store(rail, b"<a/>", now=now)
+    Message.objects.update(fault="version_unsupported")
+
+    storing.store(rail, b"<a/>", now=now)
+
+    assert Message.objects.get().copies == 1
+
+
 def test_an_answer_to_nothing(operator, order, now):
     stranger = replace(order, message_id=operator.message_id(now))
     operator.say(operator.report(stranger, SETTLED[operator.name], now=now))

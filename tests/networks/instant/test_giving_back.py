@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
-from networks.instant import giving_back
+from networks.instant import giving_back, settling
 from networks.instant.giving_back import AskRefused
-from networks.instant.models import Conversation, ReturnAsk
+from networks.instant.models import Conversation, Message, ReturnAsk
 from tests.networks.instant.builders import request
 from tests.networks.instant.life import hear, kinds, the, wait
 from tests.networks.instant.operator import only
@@ -80,6 +83,32 @@ def test_that_is_agreed_to_gives_the_money_back(ask, paid, bank, operator, now):
     assert kinds(bank) == ["returned DUPL"]
     statuses = dict(Conversation.objects.values_list("kind", "status"))
     assert statuses == {"request": "returned", "credit": "returned", "give_back": "final"}
+
+
+def test_that_is_posted_later_counts_when_its_bank_had_time(ask, paid, bank, operator, now):
+    """The money has left: whoever it was credited to does not keep it."""
+    decide(ask, now, gives_back=True)
+    back = next(each for each in operator.taken() if each.kind in {"pacs.008", "pacs.004"})
+    operator.say(operator.report(back, "ACWP", now=now))
+    hear()
+    assert (settling.finish_pending(now=now), kinds(bank)) == (0, [])
+
+    later = now + timedelta(days=6)
+    assert (settling.finish_pending(now=later), settling.finish_pending(now=later)) == (1, 0)
+
+    assert kinds(bank, days=7) == ["returned DUPL"]
+    statuses = dict(Conversation.objects.values_list("kind", "status"))
+    assert statuses == {"request": "returned", "credit": "returned", "give_back": "final"}
+
+
+@pytest.mark.parametrize("amount", [1, 1_233, 1_235])
+def test_of_another_amount_has_a_fault(paid, operator, bank, now, amount):
+    """All that came goes back, or nothing."""
+    operator.say(replace(operator.ask_back(paid[1], now=now), amount=amount))
+    hear()
+
+    assert Message.objects.get(status="faulty").fault == "amounts_disagree"
+    assert (ReturnAsk.objects.count(), kinds(bank)) == (0, [])
 
 
 def test_takes_two_people(ask, now):

@@ -7,8 +7,11 @@ from datetime import timedelta
 
 import pytest
 
+from common import leases
 from networks.base import Accepted
+from networks.instant import rails, sending
 from networks.instant.models import Conversation, InstantLine, Message
+from networks.instant.receiving import applying, storing
 from tests.networks.instant.builders import ACCOUNT, RAIL, request
 from tests.networks.instant.life import hear, kinds, news, the
 from tests.networks.instant.operator import only
@@ -168,6 +171,25 @@ class TestMoney:
         ours = only(operator.taken())
         assert (ours.status, str(ours.reason)) == ("RJCT", "AC03")
         assert (kinds(bank), the(told.id).status, credit().status) == ([], "sent", "rejected")
+
+    def test_is_advised_before_our_answer_is_written_down(self, asked, operator, bank, now):
+        """One worker hands our answer over, while another one hears what came of it."""
+        hear()
+        money = operator.payment_of(asked, now=now)
+        rail = rails.current(RAIL)
+        storing.store(rail, operator.content(money), now=now)
+        applying.apply_new(rail, now=now)
+        ours = Message.objects.filter(direction="out", name="pacs.002")
+        letters = [
+            sending._Letter(row, row.content) for row in leases.claim(ours, now=now, limit=1)
+        ]
+
+        operator.say(operator.report(money, SETTLED[operator.name], now=now))
+        hear()
+        sending._send(rail, letters, now)
+
+        assert kinds(bank) == ["settled", "final"]
+        assert (ours.get().status, ours.get().next_attempt_at) == ("answered", None)
 
     def test_of_the_same_message_is_answered_again(self, asked, operator, bank, now):
         money = operator.payment_of(asked, now=now)
