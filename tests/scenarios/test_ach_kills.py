@@ -25,7 +25,8 @@ from tests.networks.ach import life
 from tests.networks.ach.builders import RAIL
 from tests.networks.ach.standin import connect_rail
 from tests.payments.builders import fund, pay
-from tests.scenarios.ach_mortal import Mortal, Point
+from tests.scenarios.ach_mortal import Mortal
+from tests.scenarios.mortal import Point, points_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True), pytest.mark.timeout(3600)]
 
@@ -122,16 +123,6 @@ def test_killed_at_every_step(request, connect, first):
         now = days._at(9, 35)
         with database_clock.at(now):
             assert invariants.check(now=now, full=True).findings == []
-
-
-def points_of(works):
-    """Each step of a day: the work, and its number in that."""
-    done: Counter[str] = Counter()
-    points = []
-    for work in works:
-        done[work] += 1
-        points.append((work, done[work]))
-    return points
 
 
 def sample(points, chance):
