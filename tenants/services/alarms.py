@@ -11,6 +11,7 @@ import structlog
 from django.db import transaction
 
 from common import days
+from common.engine import sql
 from tenants import selectors
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, User
@@ -21,6 +22,8 @@ WORK_MAIL = "work_alarm"
 # Whoever may change people is told of it, the person who did it too.
 _TOLD = "tenants.change_user"
 _SHOWN_FOR = timedelta(days=1)
+
+_ONE_AFTER_THE_OTHER = "SELECT pg_advisory_xact_lock(hashtextextended(%(work)s, 0))"
 
 log = structlog.get_logger(__name__)
 
@@ -57,8 +60,9 @@ class LateWork:
 def tell_daily(work: LateWork, *, now: datetime) -> bool:
     """E-mail late work to those who can do it, unless they were told today; returns whether it did.
 
-    The audit log says when they were. Two workers at the same moment may both tell it.
+    The audit log says when they were. Of two workers at the same moment one waits for the other.
     """
+    sql.rows(_ONE_AFTER_THE_OTHER, {"work": f"{work.action} {work.subject_id}"})
     told = AuditEvent.objects.filter(subject_id=work.subject_id, action=work.action)
     if told.filter(created_at__gte=days.start_of(days.day_of(now))).exists():
         return False
