@@ -20,8 +20,9 @@ from common.clock import utc_now
 from networks.ach import figures as ach
 from networks.ach.inbound import waiting
 from networks.instant import figures as instant
-from reconciliation import due, suspense, unproven
+from reconciliation import due, failing, suspense, unproven
 from seals import figures as seals
+from solvency import coverage
 from tenants.services import access, alarms, switches
 from transfers.inbox import reviews
 from webhooks.dispatcher import heartbeats
@@ -53,6 +54,8 @@ class Alarms(Collector):
         yield from _to_banks(now)
         yield from _days(now)
         yield from _suspense(now)
+        yield from _failing(now)
+        yield from _coverage()
         from_banks = waiting.count(now=now)
         at_lines, in_review = waiting.at_lines(), reviews.waiting().count()
         on_instant = instant.waiting(now=now)
@@ -198,6 +201,29 @@ def _suspense(now: datetime) -> Iterator[Metric]:
         ages.add_metric([each.rail], each.age(now).total_seconds())
     yield cents
     yield ages
+
+
+def _failing(now: datetime) -> Iterator[Metric]:
+    """Nothing of a sweep that works."""
+    ages = GaugeMetricFamily(
+        "ballast_reconciliation_failing_seconds",
+        "Since when each run of a sweep of reconciliation has failed",
+        labels=["sweep", "rail"],
+    )
+    for each in failing.failures():
+        ages.add_metric([str(each.sweep), each.rail], (now - each.since).total_seconds())
+    yield ages
+
+
+def _coverage() -> Iterator[Metric]:
+    """Without a sample before the first proof of funds: alert on absence, too."""
+    cents = GaugeMetricFamily(
+        "ballast_tenants_not_covered_cents",
+        "What tenants own beyond what lies at the banks, by the newest proof of funds",
+    )
+    if report := coverage.newest():
+        cents.add_metric([], coverage.missing(report))
+    yield cents
 
 
 @require_safe

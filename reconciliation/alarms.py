@@ -9,8 +9,9 @@ from common import days
 from common.database.job_doors import by
 from common.database.jobs import WORKER
 from common.money import format_cents
-from reconciliation import suspense, unproven
+from reconciliation import failing, suspense, unproven
 from reconciliation.closing import Outcome
+from solvency import coverage
 from tenants.services import alarms
 from tenants.services.alarms import LateWork
 
@@ -24,8 +25,33 @@ _NO_OBSTACLE = "Its two sides differ, or each try was disturbed: the log says ho
 def tell(outcomes: Iterable[Outcome], *, now: datetime) -> None:
     """E-mail what is late by now, each kind of each rail once a day. `outcomes` are of the closing
     just now."""
-    for work in (*_open_days(outcomes), *_suspense(now), *_proofs(now)):
+    for work in (
+        *_failures(now),
+        *_open_days(outcomes),
+        *_suspense(now),
+        *_proofs(now),
+        *_not_covered(),
+    ):
         alarms.tell_daily(work, now=now)
+
+
+def _failures(now: datetime) -> Iterator[LateWork]:
+    for each in failing.failures():
+        if each.is_late(now):
+            where = f"rail {each.rail}" if each.rail else "every rail"
+            yield LateWork(
+                what=f"{each.sweep.capitalize()} has failed since {days.time_words(each.since)}",
+                facts=[
+                    ("Of", where),
+                    ("Why", each.why),
+                    ("What to do", "Look for reconciliation_failed in the log of the workers."),
+                ],
+                power=_POWER,
+                page="desk:reconciliation",
+                action="reconciliation.failed",
+                subject_id=f"{each.sweep}:{each.rail}",
+                details={"sweep": str(each.sweep), "of": where},
+            )
 
 
 def _open_days(outcomes: Iterable[Outcome]) -> Iterator[LateWork]:
@@ -71,4 +97,22 @@ def _proofs(now: datetime) -> Iterator[LateWork]:
             action="proof.missing",
             subject_id=_EVERY_RAIL,
             details={"day": late[0].isoformat()},
+        )
+
+
+def _not_covered() -> Iterator[LateWork]:
+    report = coverage.newest()
+    if report and (missing := coverage.missing(report)):
+        amount = format_cents(missing)
+        yield LateWork(
+            what=f"Tenants own {amount} more than lies at the banks",
+            facts=[
+                ("Proof of funds", f"{report.day:%B %-d, %Y}"),
+                ("What to do", "Bring in own funds, and look for unexplained adjustments."),
+            ],
+            power=_POWER,
+            page="desk:proofs",
+            action="tenants.not_covered",
+            subject_id=_EVERY_RAIL,
+            details={"day": report.day.isoformat(), "amount": missing},
         )

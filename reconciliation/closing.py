@@ -21,8 +21,9 @@ from common.database.job_doors import by as by_job
 from common.database.jobs import WORKER
 from common.money import format_cents, signed_cents
 from networks import calendar
-from reconciliation import accounts, due, expecting, figures, repeats, unmatched
+from reconciliation import accounts, due, expecting, failing, figures, repeats, unmatched
 from reconciliation.errors import CloseRefused
+from reconciliation.failing import Sweep
 from reconciliation.figures import AHEAD, IN_TRANSIT, Figures, Sums
 from reconciliation.models import (
     BankStatement,
@@ -96,14 +97,11 @@ def close_due(*, now: datetime) -> list[Outcome]:
     """Close every day of every rail that can be closed. A rail that fails holds up no other one."""
     outcomes = []
     for account in accounts.in_force():
-        try:
+        with failing.noted(Sweep.CLOSING, account.rail_id, now=now):
             outcome = close_all(account.rail_id, now=now)
-        except Exception:
-            log.exception("days_not_closed", rail=account.rail_id)
-            continue
-        if outcome.is_late:
-            log.warning("day_stays_open", rail=outcome.rail, day=str(outcome.open_day))
-        outcomes.append(outcome)
+            if outcome.is_late:
+                log.warning("day_stays_open", rail=outcome.rail, day=str(outcome.open_day))
+            outcomes.append(outcome)
     return outcomes
 
 

@@ -16,9 +16,10 @@ from psycopg.errors import SerializationFailure
 
 from common.engine import sql
 from networks.ach import rails
-from reconciliation import accounts, expecting, unproven
+from reconciliation import accounts, expecting, failing, unproven
+from reconciliation.failing import EVERY_RAIL, Sweep
 from reconciliation.models import ClosedDay, ExpectedLine, SettlementAccount
-from solvency import reports, taking
+from solvency import coverage, taking
 from solvency.errors import ProofRefused, ProvenAlready
 from solvency.figures import ClosedFigures
 from solvency.models import ProofReport
@@ -32,17 +33,19 @@ WHERE rail = %(rail)s AND step = ANY(%(steps)s) AND day < %(first_day)s
 """  # noqa: S608  # our own text
 
 
+def sweep(*, now: datetime) -> None:
+    """Prove what is due. That it fails is noted."""
+    with failing.noted(Sweep.PROVING, EVERY_RAIL, now=now):
+        prove_due(now=now)
+
+
 def prove_due(*, now: datetime) -> ProofReport | None:
     """Prove the newest day that all accounts have closed, unless it is proven; gives its report.
 
     Days that closed together with a later one are not proven by themselves: what tenants owned at
     their end is over. A difference is logged as an error, and the day is tried again.
     """
-    ends = [_last_closed(account) for account in accounts.in_force()]
-    if not ends or None in ends:
-        return None
-    day = min(end.day for end in ends if end)
-    if ProofReport.objects.filter(day__gte=day).exists():
+    if (day := _due_day()) is None:
         return None
     try:
         report = _prove(day, now)
@@ -54,17 +57,22 @@ def prove_due(*, now: datetime) -> ProofReport | None:
         if not isinstance(error.__cause__, SerializationFailure):
             raise
         unproven.disturbed(day, now=now)  # somebody took lines meanwhile
+        failing.fails(Sweep.PROVING, EVERY_RAIL, why=unproven.DISTURBED, now=now)
     else:
-        _tell_a_shortfall(report)
+        if missing := coverage.missing(report):
+            log.error("tenants_not_covered", day=report.day.isoformat(), cents=missing)
         return report
     return None
 
 
-def _tell_a_shortfall(report: ProofReport) -> None:
-    """Books and bank agree, and yet tenants own more than the bank has."""
-    surplus = reports.figures_of(reports.parsed(report)).surplus
-    if surplus < 0:
-        log.error("tenants_not_covered", day=report.day.isoformat(), cents=-surplus)
+def _due_day() -> date | None:
+    """The newest day that all accounts have closed; None if one has closed none, or it is
+    proven."""
+    ends = [_last_closed(account) for account in accounts.in_force()]
+    if not ends or None in ends:
+        return None
+    day = min(end.day for end in ends if end)
+    return None if ProofReport.objects.filter(day__gte=day).exists() else day
 
 
 def _prove(day: date, now: datetime) -> ProofReport:

@@ -36,5 +36,5 @@ def close_days(**_future: object) -> None:
     """Close the days that can be closed, prove the newest one that every account has closed, and
     tell people what is late."""
     outcomes = closing.close_due(now=utc_now())
-    proving.prove_due(now=utc_now())
+    proving.sweep(now=utc_now())
     alarms.tell(outcomes, now=utc_now())

@@ -16,6 +16,7 @@ log = structlog.get_logger(__name__)
 # After the day should be closed, and after it was. A proof is tried every five minutes.
 TIME_TO_PROVE = timedelta(hours=1)
 _DAYS_COUNTED = 60
+DISTURBED = "Lines were taken meanwhile."
 
 
 def late_days(*, now: datetime) -> list[date]:
@@ -53,7 +54,7 @@ def disturbed(day: date, *, now: datetime) -> None:
     """Log that lines were taken while the day was being proven. That is over by the next time,
     unless it happens each time: so it is an error once the proof is late."""
     if day in late_days(now=now):
-        log.error("day_not_proven", day=day.isoformat(), why="Lines were taken meanwhile.")
+        log.error("day_not_proven", day=day.isoformat(), why=DISTURBED)
     else:
         log.info("day_proven_later", day=day.isoformat())
 

@@ -277,6 +277,7 @@ _AMONG_STAFF = {
     "rail.tested": "Tested the connection of the rail {subject}",
     "rail.traces_set": "Set the next trace number of {odfi} to {next}",
     "rail.went_on": "Resumed {part} files on the rail {subject}",
+    "reconciliation.failed": "Told who matches lines that {sweep} of {of} fails",
     "route.closed": "Closed the route of {mode} {method} to {rail}",
     "route.opened": "Opened the route of {mode} {method} to {rail}",
     "second_factor.link_sent": "Sent {email} the link to set up a second factor: {reason}",
@@ -292,6 +293,7 @@ _AMONG_STAFF = {
     "statement_line.revealed": "Read what the bank says in line {position} of a statement",
     "statement_line.unmatched": "Unmatched {amount} of a bank statement",
     "suspense.left_open": "Told who matches lines that {amount} are in suspense of the rail {rail}",
+    "tenants.not_covered": "Told who matches lines that tenants own {amount} more than banks have",
     "transit.explained": "Wrote why line {line} of the books is long in transit",
     "user.changed": "Changed {email}",  # by earlier releases
     "user.created": "Created {email}",

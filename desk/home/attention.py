@@ -28,7 +28,8 @@ from networks.ach.models import OutFile, RailSwitch
 from networks.ach.states import FileStatus
 from payments.models import Payment
 from payments.services import shortage
-from reconciliation import due, suspense, unproven
+from reconciliation import due, failing, suspense, unproven
+from solvency import coverage
 from tenants.services import access
 from transfers import holds
 from transfers.inbox import reviews, settlements
@@ -191,6 +192,26 @@ def of_proofs(*, now: datetime) -> Iterator[Attention]:
         count = "1 closed day" if len(late) == 1 else f"{len(late):,} closed days"
         text = f"Proofs of funds: {count} not proven, from {late[0]:%B %-d} on."
         yield Attention("bad", text, "Look", reverse("desk:proofs"))
+
+
+def of_coverage() -> Iterator[Attention]:
+    """That tenants own more than lies at the banks."""
+    report = coverage.newest()
+    if report and (missing := coverage.missing(report)):
+        text = (
+            f"Tenants own {format_cents(missing)} more than lay at the banks on"
+            f" {report.day:%B %-d}."
+        )
+        yield Attention("bad", text, "Look", reverse("desk:proof", args=[report.day]))
+
+
+def of_failing(*, now: datetime) -> Iterator[Attention]:
+    """Sweeps of reconciliation that fail in each run."""
+    for each in failing.failures():
+        if each.is_late(now):
+            where = f"Rail {each.rail}" if each.rail else "Every rail"
+            text = f"{where}: {each.sweep} has failed since {days.time_words(each.since)}."
+            yield Attention("bad", text, "Look", reverse("desk:reconciliation"))
 
 
 def of_queues(lines: Sequence[QueueLine]) -> Iterator[Attention]:

@@ -18,7 +18,8 @@ from django.db import connection, transaction
 from common import ids
 from common.database.job_doors import by
 from common.database.jobs import WORKER
-from reconciliation import accounts, booking, expecting
+from reconciliation import accounts, booking, expecting, failing
+from reconciliation.failing import Sweep
 from reconciliation.matching import netting
 from reconciliation.matching.naming import LINES_OF_BANK
 from reconciliation.matching.rules import WAYS, Way
@@ -36,10 +37,8 @@ _FREE = f"WITH {LINES_OF_BANK} SELECT count(*) FROM free"  # noqa: S608  # our o
 def run_due(*, now: datetime) -> None:
     """Match the lines of every rail that has an account. One that fails holds up no other one."""
     for account in accounts.in_force():
-        try:
+        with failing.noted(Sweep.MATCHING, account.rail_id, now=now):
             run(account.rail_id, now=now)
-        except Exception:
-            log.exception("statement_lines_not_matched", rail=account.rail_id)
 
 
 def run(rail: str, *, now: datetime) -> Mapping[Rule, int]:
