@@ -45,6 +45,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
         "desk.add_itemnote",
         "funding.change_fundinglimit",
         "funding.change_fundingtransaction",
+        "instant.add_instantversion",
         "instant.change_conversation",
         "instant.change_message",
         "instant.propose_positionmove",
@@ -71,6 +72,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
         "desk.add_assignment",
         "desk.add_itemnote",
         "instant.approve_returnask",
+        "instant.change_instantversion",
     ),
     "Investigator": (
         "desk.add_itemnote",

@@ -16,6 +16,7 @@ from desk.proofs import views as proofs
 from desk.proposals import views as proposals
 from desk.queues import views as queues
 from desk.rails import views as rails
+from desk.rails.instant import views as instant_rails
 from desk.reconciliation import days, matching, suspense
 from desk.statements import views as statements
 from desk.tenants import viewing
@@ -85,6 +86,24 @@ urlpatterns = [
     path("proofs/<str:day>.json", proofs.download, name="proof_download"),
     path("queues/", queues.queues, name="queues"),
     path("rails/", rails.rails, name="rails"),
+    path("instant-rails/<str:name>/", instant_rails.rail, name="instant_rail"),
+    path("instant-rails/<str:name>/change/", instant_rails.change, name="instant_change"),
+    path("instant-rails/<str:name>/look-again/", instant_rails.look_again, name="instant_again"),
+    path(
+        "instant-rails/<str:name>/versions/<int:number>/",
+        instant_rails.version,
+        name="instant_version",
+    ),
+    path(
+        "instant-rails/<str:name>/versions/<int:number>/decide/",
+        instant_rails.decide,
+        name="instant_decide",
+    ),
+    path(
+        "instant-rails/<str:name>/versions/<int:number>/withdraw/",
+        instant_rails.withdraw,
+        name="instant_withdraw",
+    ),
     path("rails/<str:name>/", rails.rail, name="rail"),
     path("rails/<str:name>/change/", rails.change, name="rail_change"),
     path("rails/<str:name>/versions/<int:number>/", rails.version, name="rail_version"),

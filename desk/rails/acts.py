@@ -13,7 +13,9 @@ from common.errors import NotFound
 from desk import doers
 from desk.doers import Doer
 from desk.proposals import asking
-from desk.rails import terms as words
+from desk.rails import wording
+from desk.rails.terms import WORDING
+from desk.rails.wording import Line
 from networks.ach import changing, key_slots, originating, probing, switches
 from networks.ach.inbound import lines as fetch_lines
 from networks.ach.models import AchKey, AchRail, Originator, RailLine, RailSwitch, RailVersion
@@ -225,18 +227,15 @@ def _record(what: str, version: RailVersion, doer: Doer, now: datetime, note: st
 
 def changed(version: RailVersion) -> list[str]:
     """What a version changes, as sentences."""
-    return [
-        f"{line.label}: {line.value}" if line.before is None else _change(line)
-        for line in differences(before_of(version), version)
-    ]
+    return [line.in_words for line in differences(before_of(version), version)]
 
 
-def differences(before: RailVersion | None, version: RailVersion) -> list[words.Line]:
+def differences(before: RailVersion | None, version: RailVersion) -> list[Line]:
     """What a version changes: its terms, and the number of our account, which is none of them."""
-    lines = words.differences(before.terms if before else None, version.terms)
+    lines = WORDING.differences(before.terms if before else None, version.terms)
     old, new = _own_account(before), _own_account(version)
-    if old != new or new == words.UNREADABLE:
-        lines.append(words.own_account(old if before else None, new))
+    if old != new or new == wording.UNREADABLE:
+        lines.append(wording.own_account(old if before else None, new))
     return lines
 
 
@@ -251,8 +250,4 @@ def _own_account(version: RailVersion | None) -> str:
     try:
         return version.offset_account if version else ""
     except crypto.Undecryptable:
-        return words.UNREADABLE
-
-
-def _change(line: words.Line) -> str:
-    return f"{line.label}: {line.before} → {line.value}"
+        return wording.UNREADABLE

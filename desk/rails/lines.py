@@ -9,6 +9,7 @@ from desk import doers
 from desk.proposals import lines as proposals
 from desk.proposals.lines import ProposalLine
 from desk.rails import acts, host_keys, stuck, terms
+from desk.rails.wording import Line, LinesOfSection
 from desk.return_rates import Meter
 from networks.ach import key_slots
 from networks.ach.connection_terms import HOST_KEYS_MAX
@@ -61,7 +62,7 @@ class VersionLine:
     words: str
     proposed_by: str
     decided_by: str
-    changes: list[terms.Line]
+    changes: list[Line]
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class RailPage:
     name: str
     current: RailVersion | None
     proposed: VersionLine | None
-    sections: list[terms.LinesOfSection]
+    sections: list[LinesOfSection]
     versions: list[VersionLine]
     parts: list[PartLine]
     keys: list[KeyLine]

@@ -1,10 +1,8 @@
-"""The terms of a rail by section: what each is called, how it is typed, where the JSON has it."""
+"""The terms of a rail to a bank in words."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from desk.rails.kinds import (
@@ -22,27 +20,11 @@ from desk.rails.kinds import (
     choice,
     several,
 )
-from networks import bank_details
+from desk.rails.wording import LinesOfSection, Section, Term, Wording
 from networks.ach.terms import EXCUSABLE, SECS, AckFormat, Offset
 
 HOST_KEYS = ("connection__host_key_1", "connection__host_key_2")
-
-
-@dataclass(frozen=True)
-class Term:
-    """`name` is the form's; its parts between `__` are the keys in the JSON."""
-
-    name: str
-    label: str
-    kind: Kind
-    help: str = ""
-
-
-@dataclass(frozen=True)
-class Section:
-    title: str
-    terms: tuple[Term, ...]
-
+_UNUSED = {str(AckFormat.JSONL): "accept_after", str(AckFormat.NONE): "ack_within"}
 
 SECTIONS = (
     Section(
@@ -162,107 +144,11 @@ SECTIONS = (
         ),
     ),
 )
-TERMS = tuple(term for section in SECTIONS for term in section.terms)
-_UNUSED = {str(AckFormat.JSONL): "accept_after", str(AckFormat.NONE): "ack_within"}
-
-
-@dataclass(frozen=True)
-class Line:
-    """One term in words; `before` is what it was, where that differs."""
-
-    label: str
-    value: str
-    before: str | None = None
-
-
-@dataclass(frozen=True)
-class LinesOfSection:
-    title: str
-    lines: list[Line]
-
-
-def flat(terms: Mapping[str, Any]) -> dict[str, Any]:
-    """The values by the names of the form."""
-    keys = list(terms.get("connection", {}).get("host_keys", ()))
-    found = dict(zip(HOST_KEYS, [*keys, "", ""], strict=False))
-    return {term.name: found.get(term.name, _at(terms, term.name)) for term in TERMS}
-
-
-def nested(values: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
-    """What `RailTerms.parse` reads: `base` with the values of a form in their places."""
-    stored: dict[str, Any] = copy.deepcopy(dict(base))
-    for term in TERMS:
-        if term.name not in HOST_KEYS:
-            _put(stored, term.name, values[term.name])
-    keys = [" ".join(values[name].split()) for name in HOST_KEYS]
-    _put(stored, "connection__host_keys", [key for key in keys if key])
-    return stored
+WORDING = Wording(SECTIONS, HOST_KEYS, "connection__host_keys")
 
 
 def sections(terms: Mapping[str, Any]) -> list[LinesOfSection]:
     """All terms in words, but for the keys, which have a place of their own, and for the time
     that does not count at a bank that answers in this way."""
-    values = flat(terms)
-    unused = _UNUSED.get(values["ack_format"], "")
-    return [
-        LinesOfSection(
-            section.title,
-            [
-                Line(term.label, _words(term, values[term.name]))
-                for term in section.terms
-                if term.name not in (*HOST_KEYS, unused)
-            ],
-        )
-        for section in SECTIONS
-    ]
-
-
-def differences(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[Line]:
-    """What changes from one version to the next; all terms, if there is none before."""
-    old = flat(before) if before else {}
-    return list(_differences(TERMS, old, flat(after)))
-
-
-# In the place of a number that no key of ours opens any more.
-UNREADABLE = "\0"
-
-
-def own_account(before: str | None, after: str) -> Line:
-    """That the number of our account is another one: people see how it ends. `before` is None where
-    there were no terms."""
-    old = None if before is None else _end_of(before)
-    new = _end_of(after)
-    return Line("Number of our account", f"{new} (another one)" if new == old else new, old)
-
-
-def _end_of(number: str) -> str:
-    if number == UNREADABLE:
-        return "cannot be read"
-    return f"ending in {bank_details.last4(number)}" if number else "none"
-
-
-def _differences(
-    terms: Sequence[Term], old: Mapping[str, Any], new: Mapping[str, Any]
-) -> Iterator[Line]:
-    for term in terms:
-        if old.get(term.name) != new[term.name]:
-            before = _words(term, old[term.name]) if term.name in old else None
-            yield Line(term.label, _words(term, new[term.name]), before)
-
-
-def _words(term: Term, value: Any) -> str:
-    return "–" if value is None else term.kind.words(value)
-
-
-def _at(stored: Mapping[str, Any], name: str) -> Any:
-    value: Any = stored
-    for part in name.split("__"):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value
-
-
-def _put(stored: dict[str, Any], name: str, value: Any) -> None:
-    *path, last = name.split("__")
-    for part in path:
-        stored = stored.setdefault(part, {})
-    stored[last] = value
+    unused = _UNUSED.get(terms["ack_format"], "")
+    return WORDING.in_words(terms, left_out=(*HOST_KEYS, unused))

@@ -7,6 +7,7 @@ from typing import TypeVar
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from common.clock import utc_now
@@ -16,6 +17,7 @@ from desk.access import desk_page, desk_render, doer_of
 from desk.forms import ReasonForm
 from desk.rails import acts, lines, routes
 from desk.rails.forms import OriginatorForm, StopForm, TermsForm
+from desk.rails.instant import lines as instant
 from desk.verdicts import Verdict
 from networks.ach.models import AchRail, Originator, RailSwitch, RailVersion
 from networks.ach.models.rails import RailPart
@@ -23,6 +25,7 @@ from networks.ach.rails import NoTerms
 from networks.ach.states import VersionStatus
 
 SEE = "ach.view_achrail"
+SEE_INSTANT = "instant.view_instantrail"
 PROPOSE = acts.PROPOSES
 DECIDE = acts.APPROVES
 STOP = "ach.add_railswitch"
@@ -45,6 +48,7 @@ def rails(request: HttpRequest) -> HttpResponse:
         "desk/rails/list.html",
         title="Rails",
         rails=lines.rail_lines(),
+        instant=instant.rail_lines() if request.user.has_perm(SEE_INSTANT) else [],
         routes=routes.route_lines(),
     )
 
@@ -86,8 +90,14 @@ def change(request: HttpRequest, name: str) -> HttpResponse:
         else:
             messages.success(request, "Proposed. It takes effect when somebody else approves it.")
             return redirect("desk:rail_version", name, version.number)
-    title = f"Change rail {name}"
-    return desk_render(request, "desk/rails/change.html", title=title, name=name, form=form)
+    return desk_render(
+        request,
+        "desk/rails/change.html",
+        title=f"Change rail {name}",
+        back=reverse("desk:rail", args=[name]),
+        keeps="Files that are built keep the terms that they were built with.",
+        form=form,
+    )
 
 
 @require_safe
@@ -115,6 +125,9 @@ def _version_page(request: HttpRequest, row: RailVersion, *, decides: bool) -> H
         "desk/rails/version.html",
         title=f"Rail {row.rail_id}, version {row.number}",
         name=row.rail_id,
+        back=reverse("desk:rail", args=[row.rail_id]),
+        decide=reverse("desk:rail_decide", args=(row.rail_id, row.number)),
+        may_decide=request.user.has_perm(DECIDE),
         line=lines.version_line(row),
         is_own=row.proposed_by == doer_of(request).name,
         decides=decides,

@@ -115,6 +115,13 @@ class RailTerms:
             raise InvalidTerms(dict.fromkeys(missing, "is missing"))
         return cls(**{name: _read(name, value) for name, value in stored.items()})
 
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """What stands in the JSON where nobody says otherwise."""
+        known = {each.name: each.default for each in fields(cls) if each.default is not MISSING}
+        stored: dict[str, Any] = _plain({**known, "connection": asdict(Connection())})
+        return stored
+
     def as_json(self) -> dict[str, Any]:
         """What `parse` reads."""
         stored: dict[str, Any] = _plain(asdict(self))

@@ -21,7 +21,7 @@ from desk.entries import reversals
 from desk.files import acts as file_acts
 from desk.files import answers
 from desk.rails import acts
-from desk.rails.forms import TermsForm
+from desk.rails.forms import TermsForm, WordedForm
 from networks.ach import (
     proposing,
     rails,
@@ -223,6 +223,11 @@ def take_out(world: World) -> Act:
 def typed(rail: str, **changes: Any) -> dict[str, Any]:
     """The terms in force as a browser sends them, but for `changes`."""
     form = TermsForm(None, base=RailVersion.objects.get(rail=rail, status="current").terms)
+    return values_of(form, **changes)
+
+
+def values_of(form: WordedForm, **changes: Any) -> dict[str, Any]:
+    """What a form shows, as a browser sends it, but for `changes`."""
     values: dict[str, Any] = {}
     for name, field in form.fields.items():
         value = field.prepare_value(form.get_initial_for_field(field, name))

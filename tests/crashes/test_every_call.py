@@ -22,6 +22,7 @@ from tests.crashes import (
     command_stories,
     desk_stories,
     instant_stories,
+    instant_terms_stories,
     page_stories,
     set_stories,
     work_stories,
@@ -45,6 +46,7 @@ ALL = {
         desk_stories,
         bank_stories,
         instant_stories,
+        instant_terms_stories,
         command_stories,
         work_stories,
         set_stories,
@@ -112,7 +114,7 @@ class TestEverythingThatChangesSomethingHasAStory:
         assert told | set(account_stories.EXEMPT) == account_stories.forms()
 
     def test_actions_of_staff(self):
-        told = bank_stories.actions() | instant_stories.actions()
+        told = bank_stories.actions() | instant_stories.actions() | instant_terms_stories.actions()
         assert set(desk_stories.BEGINNINGS) | told == desk_stories.actions()
 
     def test_commands_of_the_desk(self):

@@ -63,6 +63,7 @@ def _button(*powers: str) -> Rule:
 
 RECORDS, FILES, ENTRIES = "ach.view_inrecord", "ach.view_outfile", "ach.view_achentry"
 RAILS, LEDGER, TENANT = "ach.view_achrail", "balance.view_ledgercheck", "tenants.view_tenant"
+TERMS = "instant.view_instantrail"
 DELIVERY = "webhooks.view_webhookdelivery"
 STATEMENTS = "reconciliation.view_bankstatement"
 DAYS, CLEARING = "reconciliation.view_closedday", "reconciliation.propose_clearing"
@@ -118,6 +119,12 @@ DESK = {
     "queues": _seen(TENANT),
     "rails": _seen(RAILS),
     "rail": _seen(RAILS),
+    "instant_rail": _seen(TERMS),
+    "instant_change": _form(TERMS, "instant.add_instantversion"),
+    "instant_again": _button(TERMS, "instant.add_instantversion"),
+    "instant_version": _seen(TERMS),
+    "instant_decide": _form(TERMS, "instant.change_instantversion"),
+    "instant_withdraw": _button(TERMS, "instant.add_instantversion"),
     "rail_change": _form(RAILS, "ach.add_railversion"),
     "rail_version": _seen(RAILS),
     "rail_decide": _form(RAILS, "ach.change_railversion"),

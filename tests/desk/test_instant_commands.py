@@ -49,7 +49,9 @@ class TestRail:
     def test_is_made_with_its_terms(self, terms_file, typed):
         told = run("instant_rail", "fednow_one", *NEW, "--terms", terms_file, "--account")
 
-        assert told == {"rail": "fednow_one", "version": 1}
+        assert (told["rail"], told["version"]) == ("fednow_one", 1)
+        assert "Our name: Ballast Inc." in told["changed"]
+        assert "4000323456" not in json.dumps(told)
         version = InstantVersion.objects.get()
         assert (version.status, version.by_command, version.decided_by) == ("current", True, "Olga")
         assert (version.account, Rail.objects.get(pk="fednow_one").kind) == ("4000323456", "real")
@@ -69,7 +71,14 @@ class TestRail:
     def test_is_changed_term_by_term(self, terms_file, typed):
         run("instant_rail", "fednow_one", *NEW, "--terms", terms_file, "--account")
 
-        run("instant_rail", "fednow_one", "--set", "active=true", "--set", "connection.timeout=7")
+        told = run(
+            "instant_rail", "fednow_one", "--set", "active=true", "--set", "connection.timeout=7"
+        )
+
+        assert told["changed"] == [
+            "Takes new orders: No → Yes",
+            "Time without an answer: 5 s → 7 s",
+        ]
 
         terms = rails.current("fednow_one").terms
         assert (terms.active, terms.connection.timeout.total_seconds()) == (True, 7)

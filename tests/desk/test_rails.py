@@ -13,6 +13,7 @@ from django.core.management import call_command
 from common.clock import utc_now
 from desk.rails import terms as words
 from desk.rails.forms import TermsForm
+from desk.rails.wording import Line
 from networks.ach import key_slots
 from networks.ach.changing import ChangeRefused
 from networks.ach.models import Originator, RailLine, RailSwitch, RailVersion
@@ -77,20 +78,23 @@ def audited(action):
 
 class TestTerms:
     def test_have_a_place_each(self):
-        names = {term.name.split("__")[0] for term in words.TERMS}
+        names = {term.name.split("__")[0] for term in words.WORDING.terms}
 
         assert names == set(terms().as_json())
 
     @pytest.mark.parametrize("stored", [terms().as_json(), ALL_TERMS], ids=["few", "all"])
     def test_come_back_from_the_form_as_they_were(self, stored):
-        assert RailTerms.parse(words.nested(words.flat(stored), stored)).as_json() == stored
+        assert (
+            RailTerms.parse(words.WORDING.nested(words.WORDING.flat(stored), stored)).as_json()
+            == stored
+        )
 
     def test_differ_by_what_differs(self):
         later = terms(lead=1800, same_day_max=5_000_00).as_json()
 
-        assert words.differences(terms().as_json(), later) == [
-            words.Line("Frozen before a cut-off", "30 min", "15 min"),
-            words.Line("A same-day entry, at most", "$5,000.00", "$1,000,000.00"),
+        assert words.WORDING.differences(terms().as_json(), later) == [
+            Line("Frozen before a cut-off", "30 min", "15 min"),
+            Line("A same-day entry, at most", "$5,000.00", "$1,000,000.00"),
         ]
 
     @pytest.mark.parametrize(

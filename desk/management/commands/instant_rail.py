@@ -11,7 +11,7 @@ from common.commands import JsonCommand
 from desk.doers import operator
 from desk.management.options import add_who_and_why
 from desk.management.terms import add_terms, given
-from desk.rails.instant import acts
+from desk.rails.instant import acts, lines
 from networks.instant.changing import ACCOUNT_LENGTH_MAX
 from networks.instant.models import InstantVersion
 from networks.instant.models.rails import ProfileName
@@ -71,7 +71,8 @@ class Command(JsonCommand):
             doer=doer,
             now=now,
         )
-        return {"rail": rail.pk, "version": version.number}
+        changed = [line.in_words for line in lines.changes_of(version)]
+        return {"rail": rail.pk, "version": version.number, "changed": changed}
 
 
 def _number() -> str:

@@ -9,8 +9,10 @@ from django.db import transaction
 from common.errors import NotFound
 from desk import doers
 from desk.doers import Doer
+from desk.rails.instant import lines
 from networks.instant import changing, key_slots
-from networks.instant.models import InstantKey, InstantRail, InstantVersion
+from networks.instant import lines as line_work
+from networks.instant.models import InstantKey, InstantLine, InstantRail, InstantVersion
 from networks.instant.models.rails import ProfileName
 from networks.instant.terms import RailTerms
 from networks.rails.models import RailKind
@@ -122,6 +124,16 @@ def replace_key(*, rail: str, reason: str, doer: Doer, now: datetime) -> Instant
     return _record_key("replaced", key, reason, doer, now)
 
 
+@transaction.atomic
+def look_again(*, rail: str, doer: Doer, now: datetime) -> bool:
+    """Ask the network at once, after what was in the way. False if nothing was."""
+    line = InstantLine.objects.filter(pk=rail).first()
+    if line is None or not line_work.try_again(rail, now=now):
+        return False
+    doers.record(doer, "rail.looked_again", rail, now=now, code=line.trouble)
+    return True
+
+
 def found_rail(name: str) -> InstantRail:
     """Raises NotFound."""
     rail = InstantRail.objects.filter(pk=name).first() if "\0" not in name else None
@@ -137,4 +149,12 @@ def _record_key(what: str, key: InstantKey, reason: str, doer: Doer, now: dateti
 
 
 def _record(what: str, version: InstantVersion, doer: Doer, now: datetime, note: str = "") -> None:
-    doers.record(doer, f"rail.{what}", version.rail_id, now=now, note=note, number=version.number)
+    doers.record(
+        doer,
+        f"rail.{what}",
+        version.rail_id,
+        now=now,
+        note=note,
+        number=version.number,
+        changes=[line.in_words for line in lines.changes_of(version)],
+    )
