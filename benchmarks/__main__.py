@@ -42,6 +42,7 @@ PARTS = {
     "start": 120,
     "ach": 240,
     "matching": 120,
+    "instant": 180,
 }
 WHOLE_SECONDS = 32 * 60
 FULL_PART_SECONDS = 3600

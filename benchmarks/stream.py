@@ -1,4 +1,4 @@
-"""Top-ups of many customers at a steady pace, and what became of them."""
+"""Top-ups of many customers, or other orders, at a steady pace, and what became of them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from benchmarks import database
 from benchmarks.errors import CannotMeasure
@@ -26,13 +27,25 @@ SELECT (SELECT count(*) FROM funding_fundingtransaction WHERE status IN
 """
 
 
+def top_up(connection: http.client.HTTPConnection, customer: Customer) -> None:
+    """Ask for a top-up. Raises CannotMeasure when it is refused."""
+    wanted = {
+        "amount": 1234,
+        "fundingSourceId": customer.source.pk,
+        "fundingMethod": "ach_debit",
+        "description": "x",
+    }
+    post(connection, customer, "/api/v1/balance/topup", wanted)
+
+
 @dataclass
 class Stream:
-    """Clients that ask for top-ups, `a_second` together, each of the customers in turn."""
+    """Clients that `ask` for something, `a_second` together, each of the customers in turn."""
 
     port: int
     customers: Sequence[Customer]
     a_second: float
+    ask: Callable[[http.client.HTTPConnection, Customer], None] = top_up
     accepted: int = 0
     _problems: list[Exception] = field(default_factory=list)
 
@@ -55,7 +68,7 @@ class Stream:
             for thread in threads:
                 thread.join()
         if self._problems:
-            raise CannotMeasure(f"a top-up failed: {self._problems[0]}")
+            raise CannotMeasure(f"an order failed: {self._problems[0]}")
 
     def _ask(self) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_SECONDS)
@@ -65,7 +78,7 @@ class Stream:
                 wait = self._began + number / self.a_second - time.monotonic()
                 if self._over.wait(max(wait, 0)):
                     break
-                _ask(connection, self.customers[number % len(self.customers)])
+                self.ask(connection, self.customers[number % len(self.customers)])
                 with self._counting:
                     self.accepted += 1
         except (OSError, http.client.HTTPException, CannotMeasure) as error:
@@ -77,26 +90,24 @@ class Stream:
 def ask_once(port: int, customer: Customer) -> None:
     """Ask for one top-up. Raises CannotMeasure when it is refused."""
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=ANSWER_SECONDS)) as asked:
-        _ask(asked, customer)
+        top_up(asked, customer)
 
 
-def _ask(connection: http.client.HTTPConnection, customer: Customer) -> None:
-    wanted = {
-        "amount": 1234,
-        "fundingSourceId": customer.source.pk,
-        "fundingMethod": "ach_debit",
-        "description": "x",
-    }
+def post(
+    connection: http.client.HTTPConnection, customer: Customer, path: str, wanted: Mapping[str, Any]
+) -> Any:
+    """What the API answers to something that it creates. Raises CannotMeasure when it refuses."""
     headers = {
         "Authorization": f"Bearer {customer.key}",
         "Content-Type": "application/json",
         "Idempotency-Key": secrets.token_hex(12),
     }
-    connection.request("POST", "/api/v1/balance/topup", json.dumps(wanted), headers)
+    connection.request("POST", path, json.dumps(wanted), headers)
     answer = connection.getresponse()
     said = answer.read()
     if answer.status != 201:
-        raise CannotMeasure(f"a top-up was answered {answer.status}: {said[:300]!r}")
+        raise CannotMeasure(f"{path} was answered {answer.status}: {said[:300]!r}")
+    return json.loads(said or "null")
 
 
 def completed() -> int:

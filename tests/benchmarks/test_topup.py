@@ -110,7 +110,7 @@ def test_a_stream_keeps_its_pace_and_takes_the_customers_in_turn(db):
 def test_a_refused_top_up_is_no_figure(db):
     with (
         a_server(status=403) as (port, _),
-        pytest.raises(CannotMeasure, match="a top-up was answered 403"),
+        pytest.raises(CannotMeasure, match="was answered 403"),
         Stream(port, [seeding.customer()], 30).running(),
     ):
         time.sleep(0.2)
