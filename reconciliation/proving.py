@@ -43,7 +43,7 @@ def prove_due(*, now: datetime) -> ProofReport | None:
     """Prove the newest day that all accounts have closed, unless it is proven; gives its report.
 
     Days that closed together with a later one are not proven by themselves: what tenants owned at
-    their end is over. A difference is logged as an error, and the day is tried again.
+    their end is over. A difference is logged as an error once a day, and the day is tried again.
     """
     if (day := _due_day()) is None:
         return None
@@ -52,7 +52,7 @@ def prove_due(*, now: datetime) -> ProofReport | None:
     except ProvenAlready:
         log.info("day_proven_by_another", day=day.isoformat())
     except ProofRefused as refusal:
-        log.error("day_not_proven", day=day.isoformat(), why=refusal.detail)
+        unproven.refused(day, why=refusal.detail)
     except OperationalError as error:
         if not isinstance(error.__cause__, SerializationFailure):
             raise

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 
 import structlog
+from django.core.cache import cache
 
 from reconciliation import accounts, due
 from reconciliation.models import ClosedDay, SettlementAccount
@@ -16,6 +18,7 @@ log = structlog.get_logger(__name__)
 # After the day should be closed, and after it was. A proof is tried every five minutes.
 TIME_TO_PROVE = timedelta(hours=1)
 _DAYS_COUNTED = 60
+_A_DAY_IN_SECONDS = 86_400
 DISTURBED = "Lines were taken meanwhile."
 
 
@@ -48,6 +51,15 @@ def obstacles() -> Iterator[str]:
                 f"{account} is closed up to {last:%B %-d, %Y}, and other accounts up to"
                 f" {newest:%B %-d, %Y}: see what keeps it open in Reconciliation."
             )
+
+
+def refused(day: date, *, why: str) -> None:
+    """Log why a day is not proven: it is tried every five minutes, and is an error once a day for
+    each reason."""
+    known = hashlib.sha256(f"{day} {why}".encode()).hexdigest()
+    is_new = cache.add(f"day_not_proven:{known}", 1, timeout=_A_DAY_IN_SECONDS)
+    tell = log.error if is_new else log.info
+    tell("day_not_proven", day=day.isoformat(), why=why)
 
 
 def disturbed(day: date, *, now: datetime) -> None:
