@@ -7,12 +7,12 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from common.clock import utc_now
-from common.money import parse_dollars
 from dashboard.shell import paging
 from desk import attempts, doers
 from desk.access import desk_page, desk_render, doer_of
 from desk.forms import ReasonForm
 from desk.reconciliation import acts, lookups, shown
+from desk.reconciliation.asked import Asked
 from desk.reconciliation.days import SEE
 from desk.reconciliation.shown import SHOWN
 from reconciliation import repeats
@@ -100,7 +100,7 @@ def match_line(request: HttpRequest, line_id: int) -> HttpResponse:
 
     if attempts.submits(request, form, made, done="Matched."):
         return redirect("desk:reconciliation_open", line.statement.account.rail_id)
-    amount, is_asked = _asked(request)
+    asked = Asked.of(request)
     others = unmatched_lines(line.statement.account).filter(statement=line.statement)
     return desk_render(
         request,
@@ -109,12 +109,11 @@ def match_line(request: HttpRequest, line_id: int) -> HttpResponse:
         line=line,
         again=repeats.sentences([line.pk]),
         books=shown.books_lines(
-            shown.candidates(line, amount=amount if is_asked else None),
+            shown.candidates(line, amount=asked.cents),
             day=line.statement.last_day,
         ),
         others=others.exclude(pk=line.pk)[:SHOWN],
-        amount=request.GET.get("amount", ""),
-        is_wrong=is_asked and amount is None,
+        asked=asked,
         chosen={*_numbers(request, "also"), *_numbers(request, "books")},
         form=form,
     )
@@ -151,13 +150,3 @@ def _numbers(request: HttpRequest, name: str) -> list[int]:
     if not all(each.isascii() and each.isdecimal() and len(each) <= 18 for each in said):
         raise Http404
     return [int(each) for each in said]
-
-
-def _asked(request: HttpRequest) -> tuple[int | None, bool]:
-    """The amount that is looked for, in cents; and whether one is."""
-    text = request.GET.get("amount", "").strip()
-    if not text:
-        return None, False
-    sign, digits = (-1, text[1:]) if text[0] in "-−" else (1, text)
-    cents = parse_dollars(digits)
-    return (sign * cents if cents else None), True

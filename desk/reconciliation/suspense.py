@@ -11,6 +11,7 @@ from desk import attempts, doers
 from desk.access import desk_page, desk_render, doer_of
 from desk.forms import ReasonForm
 from desk.reconciliation import acts, candidates, lookups, waiting
+from desk.reconciliation.asked import Asked
 from desk.reconciliation.days import SEE
 from desk.reconciliation.forms import ClearForm
 from desk.reconciliation.shown import SHOWN
@@ -22,8 +23,12 @@ from reconciliation.models import BookedAs
 @require_safe
 @desk_page(SEE)
 def suspense(request: HttpRequest) -> HttpResponse:
-    """What lies in suspense, and adjustments that no line of a bank explains, the oldest first."""
+    """What lies in suspense, all or of an amount, and adjustments that no line of a bank explains,
+    the oldest first."""
+    asked = Asked.of(request)
     rows = in_suspense.lines().select_related("line__statement__account")
+    if asked.cents is not None:
+        rows = rows.filter(amount=asked.cents)
     lines = list(rows[: SHOWN + 1])
     unexplained = in_suspense.unexplained_adjustments().select_related("tenant")
     return desk_render(
@@ -31,6 +36,7 @@ def suspense(request: HttpRequest) -> HttpResponse:
         "desk/reconciliation/suspense.html",
         title="Suspense",
         waiting=waiting.in_suspense(),
+        asked=asked,
         lines=waiting.with_proposals(lines[:SHOWN]),
         has_more=len(lines) > SHOWN,
         adjustments=unexplained[:SHOWN],

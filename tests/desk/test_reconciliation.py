@@ -546,6 +546,19 @@ class TestSuspense:
         assert page.count("waits for a second person") == 2
         assert "Say what it was" not in shown(desk, f"{HOME}suspense/{left.pk}/")
 
+    def test_finds_a_line_by_its_amount(self, desk, account):
+        take(of_kinds(MONDAY, *(("credit", cents) for cents in range(101, 160)), ("debit", -159)))
+        booking.book_open(RAIL, None, now=NOW)
+        page, path = f"{HOME}suspense/", f"{HOME}suspense/bkl_"
+        assert shown(desk, page).count(path) == 50
+
+        assert shown(desk, f"{page}?amount=1.59").count(path) == 1
+        assert "<strong>−$1.59</strong>" in shown(desk, f"{page}?amount=-1.59")
+        assert "Nothing of this amount" in shown(desk, f"{page}?amount=9,999.00")
+        wrong = shown(desk, f"{page}?amount=much")
+        assert "Enter an amount like 2,500.00" in wrong
+        assert wrong.count(path) == 50
+
     def test_more_than_a_page_of_lines_are_counted_all(self, desk, account):
         take(of_kinds(MONDAY, *(("credit", cents) for cents in range(101, 152))))
         booking.book_open(RAIL, None, now=NOW)
