@@ -141,6 +141,7 @@ def test_what_is_posted_later_is_final_at_the_end_of_the_next_banking_day(
     row = the(told.id)
     day = {"rtp": rtp, "fednow": fednow}[operator.name]
     assert row.settlement_date == day
+    assert row.final_due_at is not None
     end = row.final_due_at.astimezone(EASTERN)
     assert (end.hour, end.minute) == (0, 0)
     assert timedelta(days=1) < end.date() - day <= timedelta(days=6)
