@@ -69,6 +69,7 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "listen to instant networks": every(1, "networks.listen_to_instant"),
     "send messages to instant networks": every(2, "networks.send_instant_messages"),
     "finish payments over instant networks": every(60, "networks.finish_instant_payments"),
+    "watch positions at instant networks": every(60, "transfers.watch_positions"),
     "take bank statements": every(15, "reconciliation.read_statements"),
     "close days of settlement accounts": every(300, "reconciliation.close_days"),
     "match bank statements with the books": every(120, "reconciliation.match_lines"),

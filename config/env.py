@@ -9,6 +9,7 @@ import os
 import re
 from base64 import b64decode
 from collections.abc import Callable, Sequence
+from datetime import date
 from ipaddress import ip_address
 from urllib.parse import parse_qs, urlsplit
 
@@ -83,6 +84,21 @@ def caps(name: str, *, default: str) -> dict[str, list[int | None]]:
         if match is None:
             raise ImproperlyConfigured(f"{name} has {item!r}, which is no limit")
         found[match[1]] = [int(part) if part else None for part in match.group(2, 3)]
+    return found
+
+
+def dated_limits(name: str, *, networks: Sequence[str]) -> dict[str, list[tuple[date, int]]]:
+    """Cents by network and the day from which they count: `rtp.2027-03-01=1000000000`."""
+    found: dict[str, list[tuple[date, int]]] = {each: [] for each in networks}
+    for item in items(name):
+        network, _, rest = item.partition(".")
+        since, _, cents = rest.partition("=")
+        try:
+            if not re.fullmatch("[1-9][0-9]{0,14}", cents):
+                raise ValueError(cents)
+            found[network].append((date.fromisoformat(since), int(cents)))
+        except (KeyError, ValueError) as error:
+            raise ImproperlyConfigured(f"{name} has {item!r}, which is no limit") from error
     return found
 
 

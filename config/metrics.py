@@ -20,6 +20,7 @@ from common.clock import utc_now
 from networks.ach import figures as ach
 from networks.ach.inbound import waiting
 from networks.instant import figures as instant
+from networks.instant import participants, position
 from reconciliation import due, failing, suspense, unproven
 from seals import figures as seals
 from solvency import coverage
@@ -59,6 +60,7 @@ class Alarms(Collector):
         from_banks = waiting.count(now=now)
         at_lines, in_review = waiting.at_lines(), reviews.waiting().count()
         on_instant = instant.waiting(now=now)
+        yield from _positions()
         for name, words, value in (
             ("inbound_review", "Messages of networks that wait for staff", in_review),
             ("ach_review", "Files and records of banks that wait", from_banks.in_review),
@@ -91,6 +93,32 @@ class Alarms(Collector):
             ),
         ):
             yield GaugeMetricFamily(f"ballast_{name}", words, value=float(value))
+
+
+def _positions() -> Iterator[Metric]:
+    """Money at instant networks, and how many banks each network's list names."""
+    free = GaugeMetricFamily(
+        "ballast_instant_position_cents",
+        "What may still be paid of the money at an instant network",
+        labels=["rail"],
+    )
+    short = GaugeMetricFamily(
+        "ballast_instant_position_low",
+        "1 while payments wait for it, or it is below what its terms say",
+        labels=["rail"],
+    )
+    for each in position.standings():
+        if each.is_kept:
+            free.add_metric([each.rail], each.free)
+            short.add_metric([each.rail], each.is_low)
+    banks = GaugeMetricFamily(
+        "ballast_instant_participants",
+        "Banks on an instant network's list; none: every bank is tried",
+        labels=["network"],
+    )
+    for network, count in participants.counts().items():
+        banks.add_metric([network], count)
+    yield from (free, short, banks)
 
 
 def _ledger(now: datetime) -> Iterator[Metric]:

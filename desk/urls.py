@@ -12,6 +12,7 @@ from desk.find import views as find
 from desk.instant import views as instant
 from desk.items import views as items
 from desk.ledger import views as ledger
+from desk.positions import views as positions
 from desk.proofs import views as proofs
 from desk.proposals import views as proposals
 from desk.queues import views as queues
@@ -56,6 +57,9 @@ urlpatterns = [
     path("entries/<str:instruction_id>/reverse/", entries.reverse_entry, name="entry_reverse"),
     path("reversals/<str:reversal_id>/", entries.decide_reversal, name="reversal"),
     path("find/", find.find, name="find"),
+    path("positions/", positions.positions, name="positions"),
+    path("positions/new/", positions.propose, name="position_move_new"),
+    path("positions/<str:move_id>/", positions.decide, name="position_move"),
     path("instant/", instant.payments, name="instant"),
     path("instant/messages/", instant.messages, name="instant_messages"),
     path("instant/messages/<str:message_id>/", instant.message, name="instant_message"),

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from config.env import all_or_none, choice, count, flag, only_on_this_machine, text, web_address
+from config.env import (
+    all_or_none,
+    choice,
+    count,
+    dated_limits,
+    flag,
+    only_on_this_machine,
+    text,
+    web_address,
+)
 from config.settings.deployment import BASE_URL
 
 # How fast the sandbox bank moves: instant, seconds or banking_days.
@@ -19,6 +28,10 @@ only_on_this_machine(
 ROUTES_KNOWN_SECONDS: int | None = 3
 # Messages of networks that are applied in one transaction where they are plain; 1: each alone.
 NETWORK_MESSAGES_PER_SET = count("NETWORK_MESSAGES_PER_SET", default=200, minimum=1)
+
+# Limits of instant networks that begin on a day, for one payment, in cents. Before that: those that
+# are known here (`networks/instant/iso/profiles.py`).
+INSTANT_LIMITS = dated_limits("INSTANT_LIMITS", networks=("rtp", "fednow"))
 
 # Bank linking of live tenants: Plaid, connected when it has an id and a secret.
 PLAID_CLIENT_ID = text("PLAID_CLIENT_ID", default="")

@@ -14,6 +14,7 @@ from funding.models import FundingTransaction
 from funding.states import FundingStatus
 from networks import calendar
 from networks.base import HolderType, Method
+from networks.instant import position
 from payments.methods import METHODS as PAYMENT_METHODS
 from payments.models import Payment
 from payments.states import PaymentStatus
@@ -21,6 +22,7 @@ from payments.states import PaymentStatus
 _REVIEW = "Our staff finish their review"
 _SENT = "Sent to the bank"
 _SENT_AFTER_THE_STOP = "Sent to the bank once sending resumes"
+_NOT_LEFT = "It goes by itself. Nothing of it has left yet."
 _OVERDUE = "It was expected by the end of this day. We have not heard from the bank yet."
 
 
@@ -70,7 +72,9 @@ def _of_funding(row: FundingTransaction, *, is_stopped: bool, now: datetime) -> 
 def _of_payment(row: Payment, *, is_stopped: bool, now: datetime) -> Iterator[Coming]:
     is_kept = is_stopped and row.status == PaymentStatus.CREATED
     yield from _before_sending(row, is_kept=is_kept)
-    if row.is_going and not is_kept:
+    if _waits_at_the_network(row):
+        yield Coming("Sent once our account at the network has the money", why=_NOT_LEFT)
+    elif row.is_going and not is_kept:
         yield from _settlement(row.settlement_date, now)
         soon = PAYMENT_TEXTS.soon(row.method)
         yield _expected("At the recipient's bank", row.expected_arrival_date, soon, now)
@@ -78,6 +82,12 @@ def _of_payment(row: Payment, *, is_stopped: bool, now: datetime) -> Iterator[Co
     if _can_be_returned(row) and settles:
         last = calendar.return_due_date(settles)
         yield from _window("The recipient's bank can return it", last, now)
+
+
+def _waits_at_the_network(row: Payment) -> bool:
+    """One query, of an instant payment that is on its way."""
+    is_instant = PAYMENT_METHODS[row.method].network_method == Method.RTP_CREDIT
+    return is_instant and row.status == PaymentStatus.PROCESSING and position.waits(row.pk)
 
 
 def _before_sending(row: Payment, *, is_kept: bool) -> Iterator[Coming]:

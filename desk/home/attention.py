@@ -26,6 +26,9 @@ from desk.return_rates import Meter, TenantMeters
 from funding.models import FundingTransaction
 from networks.ach.models import OutFile, RailSwitch
 from networks.ach.states import FileStatus
+from networks.instant import position
+from networks.instant.models import PositionMove
+from networks.instant.states import MoveStatus
 from payments.models import Payment
 from payments.services import shortage
 from reconciliation import due, failing, suspense, unproven
@@ -164,6 +167,20 @@ def of_ach(*, now: datetime) -> Iterator[Attention]:
             "Show",
             reverse("desk:exceptions"),
         )
+
+
+def of_positions() -> Iterator[Attention]:
+    """Money at instant networks that runs short, and moves that wait for a second person."""
+    for each in position.standings():
+        if each.is_low:
+            text = f"Rail {each.rail}: {format_cents(each.free)} left at the network"
+            if each.waiting:
+                text += f", and {format_cents(each.waiting_cents)} waits for more"
+            tone = "bad" if each.waiting else "warn"
+            yield Attention(tone, f"{text}.", "Look", reverse("desk:positions"))
+    for move in PositionMove.objects.filter(status=MoveStatus.PROPOSED).order_by("rail_id"):
+        text = f"Rail {move.rail_id}: a move of money waits for a second person."
+        yield Attention("warn", text, "Decide", reverse("desk:position_move", args=[move.pk]))
 
 
 def of_days(*, now: datetime) -> Iterator[Attention]:

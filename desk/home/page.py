@@ -24,6 +24,7 @@ from desk.home.attention import (
     of_decisions,
     of_failing,
     of_ledger,
+    of_positions,
     of_proofs,
     of_queues,
     of_reader,
@@ -121,6 +122,7 @@ def home(*, now: datetime) -> Home:
         attention=[
             *of_decisions(),
             *of_ach(now=now),
+            *of_positions(),
             *of_days(now=now),
             *of_suspense(now=now),
             *of_proofs(now=now),

@@ -18,6 +18,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
+from common.clock import utc_now
 from common.engine.lookups import one_of
 from networks import return_codes, schemes
 from networks.base import (
@@ -34,7 +35,7 @@ from networks.base import (
     NetworkEvent,
     Withdrawal,
 )
-from networks.instant import rails, sending, settling, taking
+from networks.instant import limits, rails, sending, settling, taking
 from networks.instant.models import Conversation, InstantEvent, Message
 from networks.instant.models.events import EVENT_PREFIX
 from networks.instant.states import ConversationKind, ConversationStatus, MessageStatus
@@ -184,7 +185,7 @@ def _capabilities(rail: str) -> Capabilities:
     return Capabilities(
         methods=MappingProxyType(
             {
-                method: replace(terms, amount_max=taking.amount_max(in_force, kind))
+                method: replace(terms, amount_max=limits.amount_max(in_force, kind, now=utc_now()))
                 for method, kind in taking.KINDS.items()
             }
         ),

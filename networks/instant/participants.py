@@ -22,6 +22,7 @@ from common.engine import sql
 from common.errors import StaffRefusal
 from networks import routing
 from networks.columns import REASON_LENGTH_MAX
+from networks.instant.iso.profiles import PROFILES
 from networks.instant.models import Participant, ParticipantList
 
 BYTES_MAX = 8 * 1024 * 1024
@@ -109,6 +110,12 @@ def take(
 def current(profile: str) -> ParticipantList | None:
     """The list in force."""
     return ParticipantList.objects.filter(profile=profile, replaced_at=None).first()
+
+
+def counts() -> dict[str, int]:
+    """How many banks the list in force of each network names; 0 where none was ever imported."""
+    rows = ParticipantList.objects.filter(replaced_at=None).values_list("profile", "banks")
+    return dict.fromkeys(PROFILES, 0) | dict(rows)
 
 
 def require_alike(

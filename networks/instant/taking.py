@@ -25,6 +25,7 @@ from networks.base import (
 from networks.instant import (
     accounts,
     directory,
+    limits,
     messages,
     ordering,
     position,
@@ -172,18 +173,20 @@ def _take(
     good = []
     for each in instructions:
         try:
-            good.append((each, _judged(in_force, each, listed)))
+            good.append((each, _judged(in_force, each, listed, now)))
         except Refused as error:
             refused[each.id] = InstructionRefused(code=error.code, reason=error.reason)
     return _stored(in_force, good, now), refused
 
 
-def _judged(rail: RailInForce, instruction: Instruction, listed: Directory) -> ConversationKind:
+def _judged(
+    rail: RailInForce, instruction: Instruction, listed: Directory, now: datetime
+) -> ConversationKind:
     """What kind of conversation it begins. Raises Refused."""
     kind = KINDS.get(instruction.method)
     if kind is None:
         raise Refused("unsupported", f"no {instruction.method}")
-    limit = amount_max(rail, kind)
+    limit = limits.amount_max(rail, kind, now=now)
     if instruction.amount > limit:
         raise Refused("amount_above_limit", f"more than {format_cents(limit)} at once")
     account = instruction.account
@@ -208,13 +211,6 @@ def _words(text: str) -> str:
         return texts.plain(text)
     except ValueError:
         return ""
-
-
-def amount_max(rail: RailInForce, kind: ConversationKind) -> int:
-    """How much the rail moves at once, in cents."""
-    terms = rail.terms
-    ours = terms.request_max if kind == ConversationKind.REQUEST else terms.payment_max
-    return min(ours, rail.profile.amount_max)
 
 
 def _stored(

@@ -49,6 +49,7 @@ from reconciliation import accounts, by_hand, clearing, taking
 from reconciliation.models import ClearingKind, StatementFormat
 from tenants import actors
 from tests.builders import make_staff
+from tests.crashes import instants
 from tests.crashes.banks import (
     Returning,
     a_file,
@@ -72,6 +73,7 @@ from tests.crashes.stored import Stored
 from tests.crashes.world import Act, World
 from tests.networks.ach import life
 from tests.reconciliation.statements import MONDAY
+from transfers import positions
 
 Begin = Callable[[World], Act]
 WHY = {"reason": "The bank said so"}
@@ -354,6 +356,23 @@ def decide_account(decision: str) -> Begin:
     return begin
 
 
+# --- Positions
+
+
+def propose_move(world: World) -> Act:
+    about = {"rail": instants.new_rail(), "way": "to", "amount": "50.00", "bank": ""}
+    return send(world, at("position_move_new"), **about, **WHY)
+
+
+def decide_move(decision: str) -> Begin:
+    def begin(world: World) -> Act:
+        move = positions.Move(rail=instants.new_rail(), cents=5_000)
+        row = positions.propose(move, reason="x", by=ann().name, now=utc_now())
+        return send(world, at("position_move", row.pk), decision=decision, **WHY)
+
+    return begin
+
+
 # --- Reconciliation
 
 
@@ -411,6 +430,9 @@ BEGINNINGS: dict[str, Begin] = {
     "proposal reject upload": decide_upload("reject"),
     "statement_line": reveal_line,
     "statement_upload": upload_statement,
+    "position_move_new": propose_move,
+    "position_move approve": decide_move("approve"),
+    "position_move reject": decide_move("reject"),
     "settlement_account_new": propose_account,
     "settlement_account approve": decide_account("approve"),
     "settlement_account reject": decide_account("reject"),

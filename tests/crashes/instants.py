@@ -11,7 +11,7 @@ from typing import Any
 
 from common.clock import utc_now
 from networks.base import Instruction
-from networks.instant.models import Conversation, InstantLine, InstantRail, Message
+from networks.instant.models import Conversation, InstantLine, InstantRail, InstantVersion, Message
 from networks.instant.network import InstantNetwork
 from networks.instant.receiving import listening
 from tests.crashes.banks import new_name
@@ -26,6 +26,12 @@ def new_rail() -> str:
     name = new_name()
     make_rail(_home(), name=name, profile="fednow")
     return name
+
+
+def short_position() -> None:
+    """Less lies at a network than its terms say, and nobody was told of it."""
+    InstantVersion.objects.filter(rail__name__startswith="bank").update(status="superseded")
+    make_rail(_home(), name=new_name(), keeps_position=True, position_warn_below=1)
 
 
 def left_behind() -> None:

@@ -33,7 +33,7 @@ from seals.models import AuditStream
 from tenants import actors
 from tenants.access import AccessKind
 from tenants.actors import SYSTEM
-from tenants.models import ApiKey, Role
+from tenants.models import ApiKey, Role, User
 from tenants.services import access, accounts
 from tests.builders import (
     make_auto_funding,
@@ -312,6 +312,12 @@ def closable_day(_world: World) -> None:
     banks.closable()
 
 
+def short_position(world: World) -> None:
+    instants.short_position()
+    if not User.objects.filter(email="pat@ballast.example").exists():
+        make_staff("pat@ballast.example", ["instant.propose_positionmove"])
+
+
 BEGINNINGS: dict[str, Callable[[World], None]] = {
     "funding.submit_due": submit_funding,
     "funding.process_network_events": funding_events,
@@ -323,6 +329,7 @@ BEGINNINGS: dict[str, Callable[[World], None]] = {
     "networks.fetch_ach_files": bank_files,
     "networks.read_ach_files": bank_files,
     "networks.watch_ach_files": bank_files,
+    "transfers.watch_positions": short_position,
     "networks.listen_to_instant": heard,
     "networks.send_instant_messages": left_behind,
     "networks.finish_instant_payments": unposted,

@@ -69,6 +69,7 @@ STATEMENTS = "reconciliation.view_bankstatement"
 DAYS, CLEARING = "reconciliation.view_closedday", "reconciliation.propose_clearing"
 MATCHING = "reconciliation.match_statementline"
 INSTANT, MESSAGES = "instant.view_conversation", "instant.view_message"
+POSITIONS = "instant.view_position"
 PROOFS = "solvency.view_proofreport"
 DESK = {
     "exceptions": _seen(RECORDS),
@@ -101,6 +102,9 @@ DESK = {
         MESSAGES, "funding.reveal_source_number", "payments.reveal_recipient_number"
     ),
     "instant_message_resolve": _form(MESSAGES, "instant.change_message"),
+    "positions": _seen(POSITIONS),
+    "position_move_new": _form(POSITIONS, "instant.propose_positionmove"),
+    "position_move": _form(POSITIONS, "instant.approve_positionmove"),
     "item": _seen("desk.view_itemnote"),  # and what opens the page of such an item
     "item_note": _form("desk.view_itemnote", "desk.add_itemnote"),
     "item_assign": _button("desk.view_itemnote", "desk.add_assignment"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from common.clock import utc_now
-from transfers import dishonors, suspensions
+from transfers import dishonors, position_alarms, suspensions
 from transfers.inbox import arrivals
 
 
@@ -24,3 +24,9 @@ def withdraw_suspended(**_future: object) -> None:
 def count_dishonored(**_future: object) -> None:
     """Credit what dishonored returns brought back, once nobody may contest it."""
     dishonors.count_due(now=utc_now())
+
+
+@shared_task(name="transfers.watch_positions")
+def watch_positions(**_future: object) -> None:
+    """Tell people where money at an instant network runs short."""
+    position_alarms.tell(now=utc_now())

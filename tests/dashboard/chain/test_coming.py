@@ -12,10 +12,16 @@ from dashboard.chain import coming
 from dashboard.chain.coming import Coming
 from funding.models import FundingMethod
 from funding.states import FundingStatus
+from networks.instant import taking
+from networks.instant.network import InstantNetwork
 from payments.models import Payment, PaymentMethod
 from payments.states import PaymentStatus
 from tests.builders import NOW, make_funding, make_source
+from tests.networks.instant.builders import RAIL, make_rail
+from tests.networks.instant.builders import payment as instruction
 from tests.payments.builders import fund, pay
+from transfers import positions
+from transfers.positions import Move
 
 pytestmark = pytest.mark.django_db
 FRIDAY = date(2026, 11, 20)
@@ -140,6 +146,24 @@ class TestPayment:
         assert [step.on for step in of(row)] == [date(2026, 11, 24)]
         assert of(row, now=datetime(2026, 11, 24, 23, 59, tzinfo=EASTERN)) != []
         assert of(row, now=datetime(2026, 11, 25, tzinfo=EASTERN)) == []
+
+    def test_waits_for_our_money_at_the_network(self, payment):
+        make_rail(keeps_position=True)
+        row = payment(method=PaymentMethod.RTP)
+        told = instruction(id=row.pk, amount=row.amount)
+        InstantNetwork(RAIL).submit_many([told], now=utc_now())
+
+        assert of(row) == [
+            Coming(
+                "Sent once our account at the network has the money",
+                why="It goes by itself. Nothing of it has left yet.",
+            )
+        ]
+
+        put = Move(rail=RAIL, cents=row.amount)
+        positions.put_in_force(put, reason="Payroll", by="Ada", now=utc_now())
+        taking.release_waiting(RAIL, now=utc_now())
+        assert [step.what for step in of(row)] == ["At the recipient's bank"]
 
     def test_by_rtp_cannot_come_back(self, payment):
         assert of(payment(PaymentStatus.COMPLETED, method=PaymentMethod.RTP)) == []
