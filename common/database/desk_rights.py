@@ -33,6 +33,7 @@ _ONLY_READ = frozenset(
         "funding_autofundingconfig",
         "funding_autofundingdecision",
         "funding_confirmationlink",
+        "instant_instantline",
         "payments_paymentconfirmationlink",
         "seals_auditstream",
         "seals_seal",
@@ -69,6 +70,7 @@ _NEVER_INSERTED = frozenset(
 _SOME: Mapping[str, Rights] = {
     # Whose session it is, to end it.
     "django_session": Rights(insert=False, update=False, delete=True, read=("session_key",)),
+    "instant_instantevent": Rights(update=False),
     "mfa_authenticator": Rights(
         insert=False, update=False, delete=True, read=("id", "type", "user_id")
     ),
@@ -80,6 +82,11 @@ _IS_UNANSWERED = "decision IN ('open', 'expired', 'superseded')"
 _HAS_NO_LINK = "digest = ''"  # the mailer makes it; what staff send or revoke has none
 # A superuser is made by a command alone; and what staff do is not said to be a tenant's doing.
 _INSERTS: Mapping[str, str] = {
+    # What two of them give back, and what they take back before it leaves: what a network said is
+    # written by workers alone.
+    "instant_conversation": "kind = 'give_back'",
+    "instant_instantevent": "kind = 'rejected' AND code = 'withdrawn'",
+    "instant_message": "direction = 'out'",
     # Of payments whose payer's account staff close.
     "payments_paymentconfirmation": "decision = 'open'",
     # No rule finds anything here: a person did.

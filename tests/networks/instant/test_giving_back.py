@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from common.database import job_doors, jobs
 from networks.instant import giving_back, settling
 from networks.instant.giving_back import AskRefused
 from networks.instant.models import Conversation, Message, ReturnAsk
@@ -41,8 +42,9 @@ def ask(paid, operator, now):
 
 
 def decide(ask, now, **answer):
-    giving_back.propose(ask.pk, why="They asked by telephone", by=ANN, now=now, **answer)
-    giving_back.confirm(ask.pk, by=BEN, now=now)
+    with job_doors.of(jobs.DESK):
+        giving_back.propose(ask.pk, why="They asked by telephone", by=ANN, now=now, **answer)
+        giving_back.confirm(ask.pk, by=BEN, now=now)
     wait(0)
 
 
