@@ -89,6 +89,7 @@ REVIEWS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "Ask the sender's bank why, and agree on another way",
         ),
         "answer_not_taken": ("The network did not take our answer", _ASK),
+        "not_advised": ("The network does not say whether money to us settled", _ASK),
         "answer_rejected": ("The network rejected our answer", _ASK),
         "message_refused": ("The network could not read a message of ours", _ASK),
         "contradicted": ("The network contradicts what it said before", _ASK),

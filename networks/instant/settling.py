@@ -7,7 +7,7 @@ of funds to the credit that it gives back, and from a credit to what it pays or 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 import structlog
 from django.db import transaction
@@ -31,6 +31,8 @@ from networks.instant.states import (
 log = structlog.get_logger(__name__)
 
 S, E = ConversationStatus, InstantEventKind
+# Networks end a payment within seconds. Who looked once need not look again after a day.
+ADVISED_WITHIN, LOOKED_AT_FOR = timedelta(minutes=10), timedelta(days=1)
 
 
 def locked(conversation_id: str) -> Conversation:
@@ -278,6 +280,17 @@ def expire_due(rail: str, *, now: datetime) -> int:
     for row in found:
         expired(row, now=now)
     return len(found)
+
+
+def watch_unadvised(*, now: datetime) -> None:
+    """Have a person ask what became of money to us that we took, where the network does not say:
+    what it pays waits for it, and neither expires nor fails."""
+    began = (now - LOOKED_AT_FOR, now - ADVISED_WITHIN)
+    silent = Conversation.objects.filter(
+        created_at__range=began, kind=ConversationKind.CREDIT, status=S.ANSWERING, review_since=None
+    )
+    for pk in list(silent.values_list("pk", flat=True)):
+        put_to_a_person(pk, "not_advised", now=now)
 
 
 def put_to_a_person(conversation_id: str | None, code: str, *, now: datetime) -> None:

@@ -33,8 +33,11 @@ def send(**_future: object) -> None:
 
 @shared_task(name="networks.finish_instant_payments")
 def finish(**_future: object) -> None:
-    """End the payments whose receiving banks had time to post them."""
-    settling.finish_pending(now=utc_now())
+    """End the payments whose receiving banks had time to post them, and miss what networks had time
+    to say."""
+    now = utc_now()
+    settling.finish_pending(now=now)
+    settling.watch_unadvised(now=now)
 
 
 def _listen(rail: str) -> int:

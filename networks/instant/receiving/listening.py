@@ -23,7 +23,7 @@ from networks.instant import connecting, rails, sending, settling
 from networks.instant.models import InstantLine
 from networks.instant.rails import RailInForce
 from networks.instant.receiving import applying, storing
-from networks.instant.transport.base import Delivery, Transport, Unavailable
+from networks.instant.transport.base import TOO_LARGE, Delivery, Transport, Unavailable
 
 log = structlog.get_logger(__name__)
 
@@ -49,9 +49,9 @@ def listen(rail: str, *, seconds: float, now: datetime) -> int:
             transport = connecting.transport(in_force)
             is_more = True
             while is_more:
-                new = _hear(in_force, transport)
+                new, is_more = _hear(in_force, transport)
                 came += new
-                is_more = new == TOGETHER and time.monotonic() < ends_at and _is_ours(line)
+                is_more = is_more and time.monotonic() < ends_at and _is_ours(line)
         except Unavailable as error:
             log.warning("instant_network_not_heard", rail=rail, cause=error.cause)
             _note(line, error.cause[:40])
@@ -63,17 +63,33 @@ def listen(rail: str, *, seconds: float, now: datetime) -> int:
     return came
 
 
-def _hear(rail: RailInForce, transport: Transport) -> int:
-    """Take some messages, and see to what follows from them."""
+def _hear(rail: RailInForce, transport: Transport) -> tuple[int, bool]:
+    """Take some messages, and see to what follows from them. Returns how many came, and whether
+    there may be more."""
     asked_at = capped(utc_now())
-    deliveries = transport.receive(limit=TOGETHER, wait=timedelta(0))
+    deliveries, is_more = _received(transport)
     _store(rail, transport, deliveries)
     now = capped(utc_now())
     applying.apply_new(rail, now=now)
-    if len(deliveries) < TOGETHER and applying.is_done(rail):
+    if not is_more and applying.is_done(rail):
         _heard_until(rail, asked_at)
     sending.send_due(rail.name, now=now)  # our answers, at once
-    return len(deliveries)
+    return len(deliveries), is_more
+
+
+def _received(transport: Transport) -> tuple[Sequence[Delivery], bool]:
+    """The oldest messages, and whether there may be more. Fewer are asked for where so many are too
+    large to come at once; a payer's answer may be behind them. Raises Unavailable."""
+    limit = TOGETHER
+    while True:
+        try:
+            found = transport.receive(limit=limit, wait=timedelta(0))
+        except Unavailable as error:
+            if error.cause != TOO_LARGE or limit == 1:
+                raise
+            limit = max(1, limit // 4)
+        else:
+            return found, len(found) >= limit
 
 
 def _store(rail: RailInForce, transport: Transport, deliveries: Sequence[Delivery]) -> None:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 CONTENT_BYTES_MAX = 1 << 20
 WAIT_MAX = timedelta(seconds=30)
+TOO_LARGE = "answer_too_large"  # the cause where so many messages cannot come at once
 
 
 class Silent(Exception):
@@ -60,8 +61,9 @@ class Transport(Protocol):
         """
 
     def receive(self, *, limit: int, wait: timedelta) -> Sequence[Delivery]:
-        """The oldest messages that are not acknowledged, at most `limit`. Waits up to `wait` (30
-        seconds at most) if there is none. Raises Unavailable."""
+        """The oldest messages that are not acknowledged, at most `limit`: fewer of them are all
+        that there are. Waits up to `wait` (30 seconds at most) if there is none. Raises
+        Unavailable, with the cause TOO_LARGE where fewer have to be asked for."""
 
     def acknowledge(self, ids: Iterable[str]) -> None:
         """These messages are kept here, and need not be delivered again. Unknown ids are passed

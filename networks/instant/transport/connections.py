@@ -17,12 +17,12 @@ from contextlib import contextmanager, suppress
 from http.client import HTTPException, HTTPSConnection
 from typing import NamedTuple
 
+from networks.instant.transport.base import TOO_LARGE
 from networks.instant.transport.identity import Identity
 
 IDLE_MAX = 16
 IDLE_SECONDS_MAX = 30.0
 CONNECT_SECONDS = 5.0
-TOO_LARGE = "answer_too_large"
 _TIMED_OUT, _BROKEN = "timed_out", "line_broken"
 
 

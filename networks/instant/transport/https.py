@@ -26,7 +26,7 @@ from networks.instant.transport.base import (
     Silent,
     Unavailable,
 )
-from networks.instant.transport.connections import TOO_LARGE, Answer, Broken, Connections, Request
+from networks.instant.transport.connections import Answer, Broken, Connections, Request
 from networks.instant.transport.identity import Identity, SettingsRefused
 
 SECONDS = 10.0  # for one exchange
@@ -81,14 +81,9 @@ class HttpsTransport:
             raise Silent(f"status_{answer.status}")
 
     def receive(self, *, limit: int, wait: timedelta) -> Sequence[Delivery]:
-        """Raises Unavailable. Fewer are asked for if so many are too large to come at once."""
+        """Raises Unavailable."""
         limit = max(1, min(limit, _LIMIT_MAX))
-        try:
-            return self._received(limit, wait=math.ceil(min(wait, WAIT_MAX).total_seconds()))
-        except Unavailable as error:
-            if error.cause != TOO_LARGE or limit == 1:
-                raise
-            return self.receive(limit=limit // 4, wait=timedelta())
+        return self._received(limit, wait=math.ceil(min(wait, WAIT_MAX).total_seconds()))
 
     def acknowledge(self, ids: Iterable[str]) -> None:
         """Raises Unavailable."""

@@ -9,12 +9,21 @@ import pytest
 
 from common import leases
 from networks.base import Accepted
-from networks.instant import rails, sending
+from networks.instant import rails, sending, tasks
 from networks.instant.models import Conversation, InstantLine, Message
-from networks.instant.receiving import applying, storing
+from networks.instant.receiving import applying, listening, storing
+from networks.instant.transport.https import HttpsSettings, HttpsTransport
 from tests.networks.instant.builders import ACCOUNT, RAIL, request
 from tests.networks.instant.life import hear, kinds, news, the
 from tests.networks.instant.operator import only
+from tests.networks.instant.transport.server import (
+    Keys,
+    Server,
+    answer,
+    answered,
+    identity,
+    message,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -107,6 +116,21 @@ class TestMoney:
         assert (settled.instruction_id, settled.amount) == (told.id, 1_234)
         assert (the(told.id).status, credit().status) == ("final", "final")
         assert (credit().original, credit().tenant_id) == (the(told.id), "ten_acme")
+
+    @pytest.mark.parametrize(("minutes", "code"), [(9, ""), (10, "not_advised")])
+    def test_of_which_the_network_says_nothing_is_missed(
+        self, asked, told, operator, now, minutes, code
+    ):
+        """The request waits for it, and does not expire: somebody has to know."""
+        hear()
+        rail, before = rails.current(RAIL), now - timedelta(minutes=minutes)
+        money = operator.payment_of(asked, now=before)
+        storing.store(rail, operator.content(money), now=before)
+        applying.apply_new(rail, now=before)
+
+        tasks.finish()
+
+        assert (credit().review_code, the(told.id).status) == (code, "paying")
 
     def test_without_an_answer_before_counts_as_well(self, asked, operator, bank, now):
         pay(operator, asked, now)
@@ -236,6 +260,35 @@ class TestExpiry:
         hear()
 
         assert kinds(bank) == ["settled", "final"]
+
+    def test_waits_for_what_is_behind_messages_too_large_to_come_at_once(
+        self, operator, bank, now, tmp_path
+    ):
+        """The network has fifty messages of a megabyte each, and the payer's money after them."""
+        hear()
+        told = request(now, expires_at=now - timedelta(seconds=2))
+        bank.submit_many([told], now=now)
+        money = operator.payment_of(only(operator.taken()), now=now - timedelta(seconds=10))
+        large = answer("200 OK", b"x" * ((32 << 20) + 1))
+        some = answered({"messages": [message(str(n), b"<A%d/>" % n) for n in range(12)]})
+        last = answered({"messages": [message("99", operator.content(money))]})
+        taken = answered({"acknowledged": 1})
+        us, theirs = Keys(), Keys()
+        server = Server(tmp_path, theirs, us)
+        server.script = [large, some, taken, last, taken]
+        over = HttpsSettings(base_url=server.url, identity=identity(us, theirs), seconds=20)
+        line = HttpsTransport(over)
+        for status in ("sent", "paying"):
+            listening._hear(rails.current(RAIL), line)
+            assert (kinds(bank), the(told.id).status) == ([], status)
+        line.close()
+        server.close()
+
+        assert [each.split()[1] for each in server.requests if each.startswith(b"GET")] == [
+            b"/rtp/messages?limit=50&wait=0",
+            b"/rtp/messages?limit=12&wait=0",
+            b"/rtp/messages?limit=50&wait=0",
+        ]
 
     def test_makes_money_that_was_sent_later_a_persons(self, operator, bank, now):
         told = request(now, expires_at=now - timedelta(seconds=10))

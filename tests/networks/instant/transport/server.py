@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import datetime
 import hashlib
@@ -34,6 +35,11 @@ def answer(status: str, body: bytes = b"", *, headers: str = "") -> Says:
 
 def answered(content: object) -> Says:
     return answer("200 OK", json.dumps(content).encode())
+
+
+def message(id_: str, content: bytes) -> dict[str, str]:
+    """A message as it is handed out."""
+    return {"id": id_, "content": base64.b64encode(content).decode()}
 
 
 def hang_up(line: socket.socket) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import socket
 import threading
@@ -12,6 +11,7 @@ from datetime import timedelta
 import pytest
 
 from networks.instant.transport import Delivery, NotTaken, Silent, Unavailable
+from networks.instant.transport.base import TOO_LARGE
 from networks.instant.transport.https import HttpsSettings, HttpsTransport
 from networks.instant.transport.identity import Identity, SettingsRefused
 from tests.networks.instant.transport.server import (
@@ -23,6 +23,7 @@ from tests.networks.instant.transport.server import (
     drip,
     hang_up,
     identity,
+    message,
 )
 
 US, BANK, NEXT, STRANGER = Keys(), Keys(), Keys(), Keys()
@@ -52,10 +53,6 @@ def transport():
     yield make
     for each in made:
         each.close()
-
-
-def message(id_: str, content: bytes) -> dict[str, str]:
-    return {"id": id_, "content": base64.b64encode(content).decode()}
 
 
 class TestSending:
@@ -265,15 +262,11 @@ class TestReceiving:
         assert came == [Delivery("7", b"<A/>"), Delivery("8", b"\xff")]
         assert server.requests == [b"GET /rtp/messages?limit=50&wait=1 HTTP/1.1 "]
 
-    def test_asks_for_fewer_when_so_many_are_too_large(self, server, transport):
-        large = answer("200 OK", b"x" * ((32 << 20) + 1))
-        server.script = [large, answered({"messages": [message("7", b"<A/>")]})]
+    def test_says_that_so_many_are_too_large(self, server, transport):
+        server.script = [answer("200 OK", b"x" * ((32 << 20) + 1))]
 
-        assert len(transport(server, seconds=10).receive(limit=8, wait=NO_WAIT)) == 1
-        assert [each.split()[1] for each in server.requests] == [
-            b"/rtp/messages?limit=8&wait=0",
-            b"/rtp/messages?limit=2&wait=0",
-        ]
+        with pytest.raises(Unavailable, match=TOO_LARGE):
+            transport(server, seconds=10).receive(limit=8, wait=NO_WAIT)
 
     @pytest.mark.parametrize(
         "said",
