@@ -77,11 +77,11 @@ def _automatic(tenant: Live) -> None:
         found = tenant.ballast.send(calls.payment(payment["id"]))
         return found if found["methodUsed"] == "ach_credit" else None
 
-    again = wait_for("the network's refusal", by_ach)
+    again = wait_for("its way to change", by_ach)
     first = again["attempts"][0]
     check(
         (first["outcome"], first["network"]) == ("refused", "fednow"),
-        f"FedNow refused it for good with {first['code']}; the same payment goes by ACH",
+        f"FedNow does not reach that bank ({first['code']}); the same payment goes by ACH",
     )
     tenant.release(BY_ACH)
     done = tenant.wait_for_payment(payment["id"], ["completed"])

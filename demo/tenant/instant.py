@@ -1,5 +1,5 @@
 """Connects a development copy to its stand-in operator: a rail of each instant network with a key
-of its own, and development routes.
+of its own and the network's list of participants, and development routes.
 
 Running it again changes only what differs: the operator's port and keys belong to its folder, and
 the routes stay where somebody has led them since.
@@ -17,11 +17,12 @@ from django.conf import settings
 
 from demo.tenant import routes
 from demo.tenant.routes import DOER
+from desk.positions import lists
 from desk.rails.instant import acts
 from devstack.instant import client
 from networks import registry
 from networks.base import Method
-from networks.instant import key_slots
+from networks.instant import key_slots, participants
 from networks.instant.models import InstantKey, InstantRail
 from networks.instant.models.rails import ProfileName
 from networks.instant.rails import NoTerms, current
@@ -55,6 +56,7 @@ def connect(*, now: datetime) -> str:
         )
         _agree(rail, known, now)
         client.call(home(), "authorize", certificate=_key(rail, now).certificate)
+        _participants(rail, known, now)
     registry.look_again()
     for name, method in METHODS.items():
         routes.lead(method, rail=name, reason=REASON, now=now)
@@ -90,6 +92,13 @@ def _agree(rail: InstantRail, known: Mapping[str, Any], now: datetime) -> None:
             doer=DOER,
             now=now,
         )
+
+
+def _participants(rail: InstantRail, known: Mapping[str, Any], now: datetime) -> None:
+    """The network's list, unless there is one already."""
+    if participants.current(rail.profile) is None:
+        content = Path(known["participants"]).read_bytes()
+        lists.take(rail.profile, content, reason=REASON, is_forced=False, doer=DOER, now=now)
 
 
 def _key(rail: InstantRail, now: datetime) -> InstantKey:

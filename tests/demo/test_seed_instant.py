@@ -16,8 +16,8 @@ from common.clock import utc_now
 from demo.tenant import instant
 from demo.tenant.bank import METHODS
 from devstack.instant import client
-from networks.instant import connecting, key_slots, rails
-from networks.instant.models import InstantKey, InstantRail, InstantVersion
+from networks.instant import connecting, key_slots, participants, rails
+from networks.instant.models import InstantKey, InstantRail, InstantVersion, ParticipantList
 from networks.instant.receiving import listening
 from networks.rails.models import Route
 from tests.devstack.instant.conftest import Operator
@@ -25,6 +25,8 @@ from tests.devstack.odfi.conftest import Bank
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 BOTH = ("fednow", "rtp")
+# That take part, we among them.
+BANKS = {"fednow": 9, "rtp": 8}
 
 
 @pytest.fixture(autouse=True)
@@ -67,6 +69,7 @@ def test_connects_both_networks_with_a_key_of_our_own_for_each(operator):
         assert listening.listen(rail, seconds=0, now=utc_now()) == 0
         line = InstantRail.objects.get(pk=rail).line
         assert (line.trouble, line.heard_until is not None) == ("", True)
+        assert participants.current(rail).banks == BANKS[rail]
     assert InstantKey.objects.values("fingerprint").distinct().count() == len(BOTH)
     theirs = Path(client.connection(operator.home)["certificate"]).read_text()
     assert not InstantKey.objects.filter(certificate=theirs).exists()
@@ -83,13 +86,13 @@ def test_leads_live_tenants_to_them(operator):
 
 
 def test_a_second_run_changes_nothing(operator):
-    first, models = seed(), (InstantRail, InstantVersion, InstantKey)
+    first, models = seed(), (InstantRail, InstantVersion, InstantKey, ParticipantList)
     before = [model.objects.count() for model in models]
 
     second = seed()
 
     assert second == {**first, "apiKey": second["apiKey"]}
-    assert [model.objects.count() for model in models] == before == [2, 2, 2]
+    assert [model.objects.count() for model in models] == before == [2, 2, 2, 2]
 
 
 def test_follows_the_operator_to_another_port_and_keeps_what_staff_changed(operator):
