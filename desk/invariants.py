@@ -76,6 +76,23 @@ FROM ach_achreversal AS reversal CROSS JOIN LATERAL (VALUES
 ) AS step (word, doer, at)
 WHERE status <> 'proposed' AND (%(full)s OR decided_at > %(since)s)
 """
+_MOVES = """
+SELECT move.id, 'a move of ' || rail_id || ' was ' || step.word AS words, move.id AS subject,
+    ARRAY['position_move.' || step.word] AS actions, step.doer, step.at,
+    jsonb_build_object('rail', rail_id, 'amount', amount, 'bank', bank) AS details
+FROM instant_positionmove AS move CROSS JOIN LATERAL (VALUES
+    (CASE WHEN NOT by_command THEN 'proposed' END, proposed_by, proposed_at),
+    (CASE WHEN by_command THEN 'moved' WHEN status <> 'proposed' THEN status END, decided_by,
+        decided_at)
+) AS step (word, doer, at)
+WHERE step.word IS NOT NULL
+"""
+_PARTICIPANTS = """
+SELECT id, 'the list of banks of ' || profile || ' was imported' AS words, id AS subject,
+    ARRAY['participants.imported'] AS actions, imported_by AS doer, imported_at AS at,
+    jsonb_build_object('profile', profile, 'digest', digest) AS details
+FROM instant_participantlist
+"""
 _CLAIMS = {
     "ach_version_unwitnessed": _VERSIONS,
     "ach_switch_unwitnessed": _SWITCHES,
@@ -83,6 +100,8 @@ _CLAIMS = {
     "ach_release_unwitnessed": _RELEASES,
     "ach_answer_unwitnessed": _ANSWERS,
     "ach_reversal_unwitnessed": _REVERSALS,
+    "position_move_unwitnessed": _MOVES,
+    "participants_unwitnessed": _PARTICIPANTS,
 }
 _UNWITNESSED = """
 SELECT '', claim.id, claim.words || ' by ' || claim.doer || ', which the audit log does not say'

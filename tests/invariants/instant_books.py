@@ -8,7 +8,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from common.clock import utc_now
-from networks.instant import participants
+from desk.doers import operator as operator_of
+from desk.positions import lists
 from networks.instant.models import Conversation, Message
 from networks.instant.network import InstantNetwork
 from tenants.models import Tenant
@@ -24,13 +25,8 @@ _LIST = f"""routing_number,receives_credits,receives_requests
 def keep(tenant: Tenant) -> dict[str, Any]:
     """The payment (`icp`) with its second order (`imo`), the request (`icr`) with what paid it
     (`icc`), the payment without an answer (`icw`) with its order (`imw`)."""
-    participants.take(
-        "fednow",
-        participants.read("fednow", _LIST),
-        reason="The daily one",
-        by="ann",
-        now=utc_now(),
-    )
+    who: dict[str, Any] = {"doer": operator_of("Ann"), "now": utc_now()}
+    lists.take("fednow", _LIST, reason="The daily one", is_forced=False, **who)
     with TemporaryDirectory() as place:
         make_rail(place)
         operator, bank = Operator(Path(place), "fednow"), InstantNetwork(RAIL)

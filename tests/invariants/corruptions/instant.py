@@ -108,6 +108,14 @@ INSTANT = [
         " FROM instant_instantrail LIMIT 1",
     ),
     Damage(
+        "124k money that nobody proposed to move",
+        USUAL,
+        "position_move_unwitnessed",
+        "INSERT INTO instant_positionmove (id, rail_id, amount, bank, reason, status, by_command,"
+        " proposed_by, proposed_at, decided_by, refusal) SELECT 'ipm_forged', name, 999, '',"
+        " 'gift', 'proposed', false, 'ann', now(), '', '' FROM instant_instantrail LIMIT 1",
+    ),
+    Damage(
         "124h one person who moves money",
         REFUSED,
         "position_move_decided_by_another",
@@ -126,8 +134,8 @@ INSTANT = [
     ),
     Damage(
         "124j a list that somebody else imported",
-        SEAL,
-        "seal_rows",
+        USUAL,
+        "participants_unwitnessed",
         "UPDATE instant_participantlist SET imported_by = 'ben'",
     ),
     Damage(
