@@ -1,5 +1,5 @@
 """Connects a development copy to its stand-in operator: a rail of each instant network with a key
-of its own and the network's list of participants, and development routes.
+of its own, the network's list of participants, the money that lies there, and development routes.
 
 Running it again changes only what differs: the operator's port and keys belong to its folder, and
 the routes stay where somebody has led them since.
@@ -17,22 +17,25 @@ from django.conf import settings
 
 from demo.tenant import routes
 from demo.tenant.routes import DOER
+from desk.positions import acts as positions
 from desk.positions import lists
 from desk.rails.instant import acts
 from devstack.instant import client
 from networks import registry
 from networks.base import Method
 from networks.instant import key_slots, participants
-from networks.instant.models import InstantKey, InstantRail
+from networks.instant.models import InstantKey, InstantRail, Position, PositionMove
 from networks.instant.models.rails import ProfileName
 from networks.instant.rails import NoTerms, current
 from networks.instant.terms import Connection, RailTerms
 from networks.rails.models import RailKind
+from transfers.positions import Move
 
 # What live tenants use each network for: money comes in by one, and goes out by the other.
 METHODS: Mapping[str, Method] = MappingProxyType(
     {"rtp": Method.RTP_REQUEST, "fednow": Method.RTP_CREDIT}
 )
+_WARN_BELOW = 10_000_000  # cents
 REASON = "The stand-in operator of this development copy"
 
 
@@ -57,6 +60,7 @@ def connect(*, now: datetime) -> str:
         _agree(rail, known, now)
         client.call(home(), "authorize", certificate=_key(rail, now).certificate)
         _participants(rail, known, now)
+        _position(rail, known, now)
     registry.look_again()
     for name, method in METHODS.items():
         routes.lead(method, rail=name, reason=REASON, now=now)
@@ -70,6 +74,8 @@ def terms(profile: str, known: Mapping[str, Any]) -> RailTerms:
         participant=mine["participant_id"],
         routing_number=mine["routing"],
         creditor_name="Ballast",
+        keeps_position=True,
+        position_warn_below=_WARN_BELOW,
         active=True,
         connection=Connection(base_url=mine["base_url"], pins=tuple(known["pins"])),
     )
@@ -99,6 +105,16 @@ def _participants(rail: InstantRail, known: Mapping[str, Any], now: datetime) ->
     if participants.current(rail.profile) is None:
         content = Path(known["participants"]).read_bytes()
         lists.take(rail.profile, content, reason=REASON, is_forced=False, doer=DOER, now=now)
+
+
+def _position(rail: InstantRail, known: Mapping[str, Any], now: datetime) -> None:
+    """What the operator says lies there, unless people have moved money there already."""
+    if PositionMove.objects.filter(rail=rail).exists():
+        return
+    at_operator = client.call(home(), "positions")[rail.profile]
+    there = int(at_operator[known["networks"][rail.profile]["routing"]])
+    move = Move(rail=rail.pk, cents=there - Position.objects.get(pk=rail.pk).balance)
+    positions.put_in_force(move=move, reason=REASON, doer=DOER, now=now)
 
 
 def _key(rail: InstantRail, now: datetime) -> InstantKey:

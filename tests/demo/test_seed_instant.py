@@ -17,7 +17,14 @@ from demo.tenant import instant
 from demo.tenant.bank import METHODS
 from devstack.instant import client
 from networks.instant import connecting, key_slots, participants, rails
-from networks.instant.models import InstantKey, InstantRail, InstantVersion, ParticipantList
+from networks.instant.models import (
+    InstantKey,
+    InstantRail,
+    InstantVersion,
+    ParticipantList,
+    Position,
+    PositionMove,
+)
 from networks.instant.receiving import listening
 from networks.rails.models import Route
 from tests.devstack.instant.conftest import Operator
@@ -70,6 +77,7 @@ def test_connects_both_networks_with_a_key_of_our_own_for_each(operator):
         line = InstantRail.objects.get(pk=rail).line
         assert (line.trouble, line.heard_until is not None) == ("", True)
         assert participants.current(rail).banks == BANKS[rail]
+        assert Position.objects.get(pk=rail).free == operator.ask("positions")[rail]["124000313"]
     assert InstantKey.objects.values("fingerprint").distinct().count() == len(BOTH)
     theirs = Path(client.connection(operator.home)["certificate"]).read_text()
     assert not InstantKey.objects.filter(certificate=theirs).exists()
@@ -86,13 +94,14 @@ def test_leads_live_tenants_to_them(operator):
 
 
 def test_a_second_run_changes_nothing(operator):
-    first, models = seed(), (InstantRail, InstantVersion, InstantKey, ParticipantList)
+    first = seed()
+    models = (InstantRail, InstantVersion, InstantKey, ParticipantList, PositionMove)
     before = [model.objects.count() for model in models]
 
     second = seed()
 
     assert second == {**first, "apiKey": second["apiKey"]}
-    assert [model.objects.count() for model in models] == before == [2, 2, 2, 2]
+    assert [model.objects.count() for model in models] == before == [2, 2, 2, 2, 2]
 
 
 def test_follows_the_operator_to_another_port_and_keeps_what_staff_changed(operator):
