@@ -28,6 +28,12 @@ def is_a_choice(mode: str) -> bool:
     return len(methods(mode)) > 1
 
 
+def amount_max(mode: str) -> int:
+    """How much an automatic payment of a tenant of `mode` may be, in cents: what the method takes
+    that takes the most."""
+    return max(method.amount_max(mode) for method in methods(mode))
+
+
 def after(used: str, *, mode: str, amount: int) -> Iterator[TransferMethod]:
     """The methods that take so many cents and are tried after the method `used`."""
     later = _ORDER[_ORDER.index(PaymentMethod(used)) + 1 :]

@@ -67,7 +67,11 @@ EXAMPLES: dict[str, dict[str, Any]] = {
                 "resetsAt": "2026-12-01T05:00:00.000000Z",
             },
             "payments": {
-                "perTransaction": {"ach_credit": 100_000_000, "rtp": 1_000_000_000},
+                "perTransaction": {
+                    "ach_credit": 100_000_000,
+                    "rtp": 1_000_000_000,
+                    "auto": 1_000_000_000,
+                },
                 "approvalThreshold": 1_000_000,
                 "rolling": _ROLLING,
             },

@@ -28,6 +28,9 @@ class PerPaymentOut(serializers.Serializer[Any]):
 
     ach_credit = serializers.IntegerField(required=False)
     rtp = serializers.IntegerField(required=False)
+    auto = serializers.IntegerField(
+        required=False, help_text="Of the method that takes the most; only where there is a choice."
+    )
 
 
 class AllowanceOut(serializers.Serializer[Any]):

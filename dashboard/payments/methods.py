@@ -51,7 +51,7 @@ def _automatic(mode: str, now: datetime) -> MethodChoice:
             "An instant payment, which cannot be taken back. It goes by ACH if the recipient's bank"
             " takes no instant payments."
         ),
-        most=max(method.amount_max(mode) for method in methods),
+        most=automatic.amount_max(mode),
         expected_on=methods[0].terms(mode).expected_on(now),
         soon="within seconds of sending, or in banking days if it goes by ACH",
     )

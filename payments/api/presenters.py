@@ -8,10 +8,10 @@ from typing import Any
 from api.bank_accounts import bank_account
 from approvals.api import approval_body
 from common import clock
-from payments import attempts, selectors
+from payments import attempts, automatic, selectors
 from payments.attempts import Attempt
 from payments.methods import METHODS
-from payments.models import Payment, PaymentConfirmation, Recipient
+from payments.models import AUTO, Payment, PaymentConfirmation, Recipient
 from payments.services import approvals, limits
 from payments.services.limits import Standing
 from payments.states import PaymentStatus
@@ -149,9 +149,7 @@ def payment_limits(tenant_id: str, mode: str, actor: Actor, now: datetime) -> di
     """Payments' part of `/balance/limits`. Cents."""
     return {
         "payments": {
-            "perTransaction": {
-                str(method.name): method.amount_max(mode) for method in METHODS.of_mode(mode)
-            },
+            "perTransaction": _per_transaction(mode),
             "approvalThreshold": approvals.threshold_for(
                 tenant_id=tenant_id, mode=mode, actor=actor, now=now
             ),
@@ -161,6 +159,14 @@ def payment_limits(tenant_id: str, mode: str, actor: Actor, now: datetime) -> di
             ],
         }
     }
+
+
+def _per_transaction(mode: str) -> dict[str, int]:
+    """By what may be asked for."""
+    by_method = {str(method.name): method.amount_max(mode) for method in METHODS.of_mode(mode)}
+    if automatic.is_a_choice(mode):
+        by_method[AUTO] = automatic.amount_max(mode)
+    return by_method
 
 
 def _standing(limit: Standing) -> dict[str, Any]:

@@ -205,7 +205,11 @@ class TestLimits:
         limited = acme_api.get(self.PATH).json()["data"]["payments"]
 
         assert shown.keys() == {"perTransaction", "approvalThreshold", "rolling"}
-        assert shown["perTransaction"] == {"ach_credit": 100_000_000, "rtp": 1_000_000_000}
+        assert shown["perTransaction"] == {
+            "ach_credit": 100_000_000,
+            "rtp": 1_000_000_000,
+            "auto": 1_000_000_000,
+        }
         assert shown["approvalThreshold"] is None
         assert limited["approvalThreshold"] == 5
 

@@ -26,8 +26,14 @@ bank = SandboxBank()
 pytestmark = pytest.mark.django_db
 
 
-def asked(number: str = SILENT, method: Method = Method.RTP_REQUEST, **terms: datetime) -> None:
-    submit(bank, replace(instruction(number, method=method), **terms), now=NOW)
+def asked(
+    number: str = SILENT,
+    method: Method = Method.RTP_REQUEST,
+    *,
+    expires_at: datetime | None = None,
+) -> None:
+    told = replace(instruction(number, method=method), expires_at=expires_at)
+    submit(bank, told, now=NOW)
 
 
 def story(now: datetime) -> str:
