@@ -136,6 +136,7 @@ LEFT JOIN LATERAL (
     LIMIT 1
 ) AS said ON true
 WHERE said.fingerprint IS DISTINCT FROM key.fingerprint
+    AND NOT EXISTS (SELECT FROM instant_instantrail AS instant WHERE instant.name = rail.name)
 """
 
 # A route leads where its last line says. Those that `migrate` made have none: they lead sandbox

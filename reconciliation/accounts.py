@@ -22,6 +22,7 @@ from networks.ach.models import AchRail, InFile
 from networks.ach.models.inbound import InFolder
 from networks.ach.states import InFileStatus
 from networks.bank_details import last4
+from networks.instant.models import InstantRail
 from reconciliation import anew, judging
 from reconciliation.errors import AccountRefused
 from reconciliation.models import (
@@ -131,8 +132,7 @@ def _account(opening: Opening, *, reason: str, by: str, now: datetime) -> Settle
         raise AccountRefused(f"An account number has 1 to {NUMBER_LENGTH_MAX} letters and digits.")
     if opening.cents < 0:
         raise AccountRefused("An account does not begin overdrawn: begin with a later day.")
-    if not AchRail.objects.filter(pk=opening.rail).exists():
-        raise AccountRefused("There is no such rail.")
+    _require_rail(opening.rail, now)
     account = SettlementAccount(
         rail_id=opening.rail,
         fingerprint=fingerprints(number)[0],
@@ -146,6 +146,16 @@ def _account(opening: Opening, *, reason: str, by: str, now: datetime) -> Settle
     )
     account.number_token = crypto.encrypt(number, context=account.encryption_context)
     return account
+
+
+def _require_rail(name: str, now: datetime) -> None:
+    """Statements lie beside a bank's other files, so an instant rail gets a row there. Raises
+    AccountRefused."""
+    if AchRail.objects.filter(pk=name).exists():
+        return
+    if "\0" in name or not InstantRail.objects.filter(pk=name).exists():
+        raise AccountRefused("There is no such rail.")
+    AchRail.objects.get_or_create(name=name, defaults={"created_at": now})
 
 
 def _insert(account: SettlementAccount) -> SettlementAccount:

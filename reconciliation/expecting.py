@@ -17,6 +17,7 @@ from balance.operator.accounts import PAIRS, OperatorAccount, Step, steps_on
 from common.engine import arrays
 from networks import calendar
 from networks.ach.models.events import EVENT_PREFIX
+from networks.instant.models import InstantRail
 from reconciliation import accounts
 from reconciliation.models import ClosedDay, SettlementAccount
 from reconciliation.states import AccountStatus
@@ -110,16 +111,40 @@ LEFT JOIN ach_inrecord AS record ON record.id = event.record_id
 LEFT JOIN ach_achreply AS reply ON event.kind = 'return_dishonored'
     AND reply.record_id = record.id AND reply.kind = 'dishonor' AND reply.status = 'accepted'
 """  # noqa: S608
-_TAKE = f"""
+# Of an instant rail: a transfer is named by its end-to-end id. What went the other way has one of
+# its own where the network gives money back by a new payment: a credit that came back to us, or the
+# one by which we gave a credit back.
+_OF_INSTANT = f"""
+SELECT source.id, source.rail, source.step, source.cents, source.day, NULL::bigint AS batch_id,
+    '' AS trace, coalesce(back.end_to_end_id, said.end_to_end_id, '') AS reference
+FROM ({_SOURCE}) AS source
+LEFT JOIN instant_conversation AS said ON said.instruction_id = source.source_id
+    AND said.instruction_id <> '' AND said.rail_id = source.rail
+LEFT JOIN LATERAL (
+    SELECT back.end_to_end_id FROM instant_conversation AS back
+    WHERE said.kind = 'payment' AND source.cents > 0
+        AND back.original_id = said.id AND back.kind = 'credit' AND back.mismatch = ''
+    UNION ALL
+    SELECT back.end_to_end_id FROM instant_conversation AS paid
+    JOIN instant_conversation AS back ON back.original_id = paid.id AND back.kind = 'give_back'
+        AND back.status NOT IN ('rejected', 'withdrawn')
+    WHERE said.kind = 'request' AND source.cents < 0
+        AND paid.original_id = said.id AND paid.kind = 'credit' AND paid.mismatch = ''
+    LIMIT 1
+) AS back ON true
+"""  # noqa: S608
+_TAKE = """
 INSERT INTO reconciliation_expectedline (
     line, rail_id, step, amount, counts_on, batch, file, trace, reference, taken_at
 )
 SELECT known.id, rail, step, cents, greatest(day, %(open_from)s),
     batch_id, coalesce(batch.file_id, ''), trace, reference, %(now)s
-FROM ({_OF_TRANSFERS} UNION ALL {_OF_DISHONORS}) AS known
+FROM ({known}) AS known
 LEFT JOIN ach_achbatch AS batch ON batch.id = known.batch_id
 ON CONFLICT DO NOTHING
-"""  # noqa: S608
+"""
+_TAKE_OF_ACH = _TAKE.format(known=f"{_OF_TRANSFERS} UNION ALL {_OF_DISHONORS}")
+_TAKE_OF_INSTANT = _TAKE.format(known=_OF_INSTANT)
 
 
 def take(rail: str, *, now: datetime) -> int:
@@ -165,7 +190,8 @@ def _take(rail: str, lines: Sequence[int], now: datetime) -> int:
         "now": now,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_TAKE, values)
+        is_instant = InstantRail.objects.filter(pk=rail).exists()
+        cursor.execute(_TAKE_OF_INSTANT if is_instant else _TAKE_OF_ACH, values)
         return int(cursor.rowcount)
 
 

@@ -16,6 +16,8 @@ from psycopg.errors import SerializationFailure
 
 from common.engine import sql
 from networks.ach import rails
+from networks.instant import rails as instant_rails
+from networks.instant.models import InstantRail
 from reconciliation import accounts, expecting, failing, unproven
 from reconciliation.failing import EVERY_RAIL, Sweep
 from reconciliation.models import ClosedDay, ExpectedLine, SettlementAccount
@@ -94,13 +96,20 @@ def _require_apart(every: list[SettlementAccount]) -> None:
     """Raises ProofRefused if two rails have one account: its money would count twice."""
     rail_of: dict[tuple[str, str], str] = {}
     for account in every:
-        place = rails.current(account.rail_id).parsed.odfi_routing, accounts.number_of(account)
+        place = _bank_of(account.rail_id), accounts.number_of(account)
         first = rail_of.setdefault(place, account.rail_id)
         if first != account.rail_id:
             raise ProofRefused(
                 f"The rails {first} and {account.rail_id} have the same account ··{account.last4},"
                 " whose money would count twice: give each an account of its own."
             )
+
+
+def _bank_of(rail: str) -> str:
+    """The routing number of the bank behind a rail."""
+    if InstantRail.objects.filter(pk=rail).exists():
+        return instant_rails.current(rail).terms.routing_number
+    return rails.current(rail).parsed.odfi_routing
 
 
 def _figures(account: SettlementAccount, day: date, now: datetime) -> ClosedFigures:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from common.clock import utc_now
-from reconciliation import alarms, closing, proving, reading
+from reconciliation import alarms, closing, fetching, proving, reading
 from reconciliation.matching import running
 
 # In seconds. A file of a million lines takes minutes; a killed worker's is taken up by the next.
@@ -16,7 +16,8 @@ _SOFT, _HARD = 13 * 60, 14 * 60
     name="reconciliation.read_statements", soft_time_limit=_SOFT, time_limit=_HARD, acks_late=False
 )
 def read_statements(**_future: object) -> None:
-    """Take the bank statements that are due, and match what they show."""
+    """Take the bank statements that came, and match what they show."""
+    fetching.fetch_due(now=utc_now())
     if reading.read_due(now=utc_now()):
         running.run_due(now=utc_now())
 

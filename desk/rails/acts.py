@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from common import crypto
 from common.errors import NotFound
@@ -24,6 +25,7 @@ from networks.ach.models.rails import RailPart
 from networks.ach.originating import Company
 from networks.ach.probing import Finding
 from networks.ach.terms import RailTerms
+from networks.instant.models import InstantRail
 from networks.rails.models import RailKind
 
 APPROVES = "ach.change_railversion"
@@ -199,9 +201,14 @@ def test(*, rail: str, doer: Doer, now: datetime) -> list[Finding]:
     return found
 
 
+def rails_of_banks() -> QuerySet[AchRail]:
+    """Those that take files of ours: an instant rail has a row for its statements alone."""
+    return AchRail.objects.exclude(pk__in=InstantRail.objects.values("pk"))
+
+
 def found_rail(name: str) -> AchRail:
     """Raises NotFound."""
-    rail = AchRail.objects.filter(pk=name).first() if "\0" not in name else None
+    rail = rails_of_banks().filter(pk=name).first() if "\0" not in name else None
     if rail is None:
         raise NotFound("There is no such rail.")
     return rail

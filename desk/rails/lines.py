@@ -120,7 +120,7 @@ class RailPage:
 
 def rail_lines() -> list[RailLine]:
     """All rails. Three queries: a bank is a contract, so there are few."""
-    rails = AchRail.objects.order_by("pk")[:SHOWN]
+    rails = acts.rails_of_banks().order_by("pk")[:SHOWN]
     current = {
         row.rail_id: row for row in RailVersion.objects.filter(status=VersionStatus.CURRENT)[:SHOWN]
     }

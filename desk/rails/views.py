@@ -17,6 +17,7 @@ from desk.access import desk_page, desk_render, doer_of
 from desk.forms import ReasonForm
 from desk.rails import acts, lines, routes
 from desk.rails.forms import OriginatorForm, StopForm, TermsForm
+from desk.rails.instant import acts as instant_acts
 from desk.rails.instant import lines as instant
 from desk.verdicts import Verdict
 from networks.ach.models import AchRail, Originator, RailSwitch, RailVersion
@@ -57,6 +58,8 @@ def rails(request: HttpRequest) -> HttpResponse:
 @desk_page(SEE)
 def rail(request: HttpRequest, name: str) -> HttpResponse:
     """One rail: its terms, who agreed to them, keys, stops, originators."""
+    if instant_acts.is_one(name):
+        return redirect("desk:instant_rail", name)
     row = acts.found_rail(name)
     return desk_render(
         request,

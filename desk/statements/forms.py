@@ -14,6 +14,7 @@ from unfold.widgets import (
 from common.money import AMOUNT_MAX, parse_dollars
 from desk.forms import ReasonField
 from networks.ach.models import AchRail
+from networks.instant.models import InstantRail
 from reconciliation.accounts import NUMBER_LENGTH_MAX, Opening
 from reconciliation.models import StatementFormat
 
@@ -21,15 +22,23 @@ UPLOAD_BYTES_MAX = 8 << 20  # what is larger comes by the bank's folder
 _TOO_LARGE = f"Choose a file of at most {UPLOAD_BYTES_MAX >> 20} MiB."
 
 
-def _rails() -> list[tuple[str, str]]:
+def _with_files() -> list[tuple[str, str]]:
+    """Rails for which a bank's files are kept."""
     return [(name, name) for name in AchRail.objects.order_by("pk").values_list("pk", flat=True)]
+
+
+def _with_money() -> list[tuple[str, str]]:
+    """Rails behind which there may be an account: those of banks and of instant networks."""
+    names = AchRail.objects.values_list("pk", flat=True)
+    known = names.union(InstantRail.objects.values_list("pk", flat=True))
+    return [(name, name) for name in sorted(known)]
 
 
 class UploadForm(forms.Form):
     """A statement that somebody has from the bank. A larger file does not even arrive here
     (`FILE_UPLOAD_MAX_MEMORY_SIZE`), so that none reaches the disk as it is."""
 
-    rail = forms.ChoiceField(choices=_rails, label="Rail", widget=UnfoldAdminSelectWidget)
+    rail = forms.ChoiceField(choices=_with_files, label="Rail", widget=UnfoldAdminSelectWidget)
     file = forms.FileField(
         label="Bank statement",
         help_text=f"BAI2 or camt.053, at most {UPLOAD_BYTES_MAX >> 20} MiB.",
@@ -63,7 +72,7 @@ class BalanceField(forms.CharField):
 class AccountForm(forms.Form):
     """Our account at the bank behind a rail, as the bank says it is."""
 
-    rail = forms.ChoiceField(choices=_rails, label="Rail", widget=UnfoldAdminSelectWidget)
+    rail = forms.ChoiceField(choices=_with_money, label="Rail", widget=UnfoldAdminSelectWidget)
     number = forms.CharField(
         max_length=NUMBER_LENGTH_MAX,
         label="Number of our account",

@@ -18,6 +18,7 @@ from networks import routing
 AMOUNT_MAX = 1_000_000_000
 _PARTICIPANT = re.compile(r"\d{9}([A-Z0-9]{2})?")
 _ADDRESS = re.compile(r"https://[A-Za-z0-9.\[\]:-]+(/[A-Za-z0-9._~-]+)*/?", re.ASCII)
+_FILES = re.compile(r"(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+/[A-Za-z0-9_*-][A-Za-z0-9._*-]*", re.ASCII)
 _PIN = re.compile(r"[0-9a-f]{64}")
 _NAME_MAX = 140
 PINS_MAX = 2  # the key in use and the next one
@@ -94,6 +95,7 @@ class RailTerms:
     settlement_account: str = ""  # what our ledger calls the account at this bank
     keeps_position: bool = False  # nothing leaves beyond the money that lies at the network
     position_warn_below: int = 0  # cents at the network below which people are told
+    statements: str = ""  # files that the operator puts there, as /srv/bank/rtp_*.xml, if it does
     active: bool = False
     connection: Connection = field(default_factory=Connection)
 
@@ -167,6 +169,8 @@ def _problems(terms: RailTerms) -> Iterator[tuple[str, str]]:
     for name in ("keeps_position", "active"):
         if type(getattr(terms, name)) is not bool:
             yield name, "is true or false"
+    if terms.statements and not _FILES.fullmatch(_text(terms.statements)):
+        yield "statements", "is the full path of files, as /srv/bank/rtp_*.xml"
     for problem in terms.connection.problems():
         yield "connection", problem
 

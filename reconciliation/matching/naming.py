@@ -80,6 +80,11 @@ ours AS MATERIALIZED (
     SELECT line FROM said WHERE CASE WHEN name ~ '^ACH[0-9]{12}$' THEN
         EXISTS (SELECT FROM ach_achentry AS entry
             WHERE entry.id = substr(said.name, 4)::bigint AND entry.rail_id = %(rail)s) END
+    UNION
+    SELECT line FROM said WHERE EXISTS (
+        SELECT FROM instant_conversation AS known
+        WHERE known.end_to_end_id = said.name AND known.rail_id = %(rail)s
+            AND (known.kind <> 'credit' OR known.original_id IS NOT NULL AND known.mismatch = ''))
 ), silent AS MATERIALIZED (
     SELECT * FROM free WHERE NOT EXISTS (SELECT FROM ours WHERE ours.line = free.line)
 )"""

@@ -134,6 +134,11 @@ def look_again(*, rail: str, doer: Doer, now: datetime) -> bool:
     return True
 
 
+def is_one(name: str) -> bool:
+    """Whether an instant rail has this name."""
+    return "\0" not in name and InstantRail.objects.filter(pk=name).exists()
+
+
 def found_rail(name: str) -> InstantRail:
     """Raises NotFound."""
     rail = InstantRail.objects.filter(pk=name).first() if "\0" not in name else None

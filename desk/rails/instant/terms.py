@@ -42,6 +42,12 @@ WORDING = Wording(
             (
                 Term("settlement_account", "Settlement account", TEXT, "What our ledger calls it."),
                 Term(
+                    "statements",
+                    "Files of statements",
+                    TEXT,
+                    "As /srv/bank/rtp_*.xml, if they are put there. They are removed once kept.",
+                ),
+                Term(
                     "keeps_position",
                     "Nothing leaves beyond the position",
                     YES_NO,

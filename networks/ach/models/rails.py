@@ -19,7 +19,9 @@ from networks.ach.terms import RailTerms
 
 @pgtrigger.register(APPEND_ONLY, NEVER_TRUNCATED)
 class AchRail(models.Model):
-    """One bank that takes our files. Its name is the network's, for ever."""
+    """One bank that takes our files, or gives us some: a rail of another network has a row of the
+    same name here when a bank's statements of its account are taken (decision 0223). Its name is
+    the network's, for ever."""
 
     name = models.CharField(max_length=columns.RAIL_LENGTH_MAX, primary_key=True)
     created_at = models.DateTimeField()

@@ -1,0 +1,155 @@
+"""A day of an instant rail closes at zero: the stand-in operator states what the books have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta
+
+import pytest
+
+from balance import invariants
+from common.clock import utc_now
+from devstack.instant import client
+from funding.models import FundingMethod
+from networks.instant import changing, giving_back, rails
+from networks.instant.iso.profiles import EASTERN
+from networks.instant.models import ReturnAsk
+from payments.models import PaymentMethod
+from reconciliation import accounts, closing, expecting, fetching, reading
+from reconciliation.accounts import Opening
+from reconciliation.errors import AccountRefused
+from reconciliation.matching import running
+from reconciliation.models import ClosedDay, ExpectedLine, Match, StatementFormat, StatementLine
+from tests.builders import make_source
+from tests.funding.builders import run_due as run_funding
+from tests.funding.builders import top_up
+from tests.networks.instant.builders import RAIL
+from tests.networks.instant.life import wait
+from tests.networks.instant.standin import Life, a_life
+from tests.payments.builders import fund, pay
+from tests.payments.builders import run_due as run_payments
+
+pytestmark = pytest.mark.django_db
+
+ANN, BEN = "ann@ballast.example", "ben@ballast.example"
+
+
+@pytest.fixture(params=["rtp", "fednow"])
+def life(request, db, connect) -> Iterator[Life]:
+    with a_life(request.param) as life:
+        connect(life.bank)
+        yield life
+
+
+def go_on(life: Life) -> None:
+    """Everybody hears what there is to hear."""
+    for _ in range(3):
+        life.hear_all()
+        run_funding(now=utc_now())
+        run_payments(now=utc_now())
+
+
+def topped_up(life: Life, tenant, source, cents: int):
+    row = top_up(tenant, amount=cents, source=source, method=FundingMethod.RTP, now=utc_now())
+    go_on(life)
+    life.operator.ask("answer_request", end_to_end_id=row.pk)
+    go_on(life)
+    return row
+
+
+def paid(life: Life, tenant, cents: int, to: str):
+    row = pay(tenant, cents, to=to, method=PaymentMethod.RTP, now=utc_now())
+    go_on(life)
+    return row
+
+
+def give_back(life: Life, funding) -> None:
+    life.operator.ask("ask_back", end_to_end_id=funding.pk, code="DUPL")
+    life.hear_all()
+    ask = ReturnAsk.objects.get()
+    giving_back.propose(ask.pk, gives_back=True, why="They asked", by=ANN, now=utc_now())
+    giving_back.confirm(ask.pk, by=BEN, now=utc_now())
+    wait(0)
+    go_on(life)
+
+
+def end_of(life: Life, day: date) -> datetime:
+    """When the network's day is over."""
+    rolls_at = life.we.profile.rolls_at
+    last = day if rolls_at != time() else day + timedelta(days=1)
+    return datetime.combine(last, rolls_at, EASTERN)
+
+
+def close(now: datetime) -> None:
+    assert fetching.fetch_due(now=now) == 1
+    reading.read_due(now=now)
+    running.run_due(now=now)
+    closing.close_due(now=now)
+
+
+def test_a_day_closes_at_zero(life, acme):
+    folder = client.connection(life.operator.home)["statements"]
+    before = rails.current(RAIL)
+    changing.change_alone(
+        rail=before.version.rail,
+        terms=replace(before.terms, statements=f"{folder}/{life.profile}_camt053_*.xml"),
+        by="Olga",
+        reason="There they are",
+        now=utc_now(),
+    )
+    day = life.we.profile.settlement_date(life.we.now())
+    opening = Opening(
+        rail=RAIL,
+        number=life.we.known["account"],
+        format=StatementFormat.CAMT,
+        opened_on=day,
+        cents=life.we.position,
+    )
+    accounts.put_in_force(opening, reason="As the bank says", by="Olga", now=utc_now())
+    fund(acme, 100_000)
+    source = make_source(acme)
+
+    kept, undone = topped_up(life, acme, source, 25_000), topped_up(life, acme, source, 12_000)
+    out = paid(life, acme, 10_000, "7770001")
+    returned = paid(life, acme, 7_000, "51005")
+    life.pass_seconds(5)  # the bank refuses it in the end, and the money comes back
+    go_on(life)
+    give_back(life, undone)
+    for row, status in (
+        (kept, "completed"),
+        (undone, "failed"),
+        (out, "completed"),
+        (returned, "failed"),
+    ):
+        row.refresh_from_db()
+        assert row.status == status, row.pk
+    ends = end_of(life, day)
+    life.operator.ask("clock", to=ends.isoformat())
+    close(ends + timedelta(hours=1))
+
+    closed = ClosedDay.objects.get()
+    assert (closed.day, closed.bank) == (day, life.we.position)
+    amounts = sorted(StatementLine.objects.values_list("amount", flat=True))
+    assert amounts == [-12_000, -10_000, -7_000, 7_000, 12_000, 25_000]
+    assert set(Match.objects.values_list("rule", flat=True)) == {"end_to_end"}
+    assert Match.objects.count() == len(amounts)
+    assert not ExpectedLine.objects.filter(match=None).exists()
+    assert [str(each) for each in invariants.check(now=utc_now(), full=True).findings] == []
+
+
+def test_a_rail_that_is_not_there_has_no_account(db):
+    with pytest.raises(AccountRefused, match="no such rail"):
+        accounts.put_in_force(
+            Opening(
+                rail="nowhere",
+                number="1",
+                format=StatementFormat.CAMT,
+                opened_on=date(2026, 11, 30),
+                cents=0,
+            ),
+            reason="As the bank says",
+            by="Olga",
+            now=utc_now(),
+        )
+    assert expecting.take("nowhere", now=utc_now()) == 0
