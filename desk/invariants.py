@@ -19,13 +19,13 @@ _VERSIONS = """
 SELECT id, 'terms ' || number || ' of ' || rail_id || ' were proposed' AS words,
     rail_id AS subject, ARRAY['rail.proposed'] AS actions, proposed_by AS doer, proposed_at AS at,
     jsonb_build_object('number', number) AS details
-FROM ach_railversion WHERE NOT by_command
+FROM {versions} WHERE NOT by_command
 UNION ALL
 SELECT id, 'terms ' || number || ' of ' || rail_id || ' were ' || decision.word, rail_id,
     ARRAY['rail.' || decision.word], decided_by, decided_at, jsonb_build_object('number', number)
-FROM ach_railversion CROSS JOIN LATERAL (
-    SELECT CASE WHEN status = 'rejected' THEN 'rejected' WHEN by_command THEN 'changed'
-        ELSE 'approved' END AS word) AS decision
+FROM {versions} CROSS JOIN LATERAL (
+    SELECT CASE WHEN status IN ('rejected', 'withdrawn') THEN status
+        WHEN by_command THEN 'changed' ELSE 'approved' END AS word) AS decision
 WHERE status <> 'proposed'
 """
 _SWITCHES = """
@@ -38,16 +38,18 @@ SELECT id, part || ' of ' || rail_id || ' was let go on', rail_id, ARRAY['rail.w
     released_by, released_at, jsonb_build_object('part', part)
 FROM ach_railswitch WHERE released_at IS NOT NULL
 """
-# A key that takes the place of others is named by the line about all of them.
+# A key that takes the place of others is named by the line about all of them; a certificate that an
+# operator signed takes the place of ours.
 _KEYS = """
 SELECT id, 'a key of ' || rail_id || ' was made' AS words, rail_id AS subject,
-    ARRAY['rail.key_made', 'rail.key_replaced'] AS actions, created_by AS doer, created_at AS at,
-    jsonb_build_object('fingerprint', fingerprint) AS details
-FROM ach_achkey
+    ARRAY['rail.key_made', 'rail.key_replaced', 'rail.key_certified'] AS actions,
+    created_by AS doer, created_at AS at, jsonb_build_object('fingerprint', fingerprint) AS details
+FROM {keys}
 UNION ALL
 SELECT id, 'a key of ' || rail_id || ' was retired', rail_id,
-    ARRAY['rail.key_retired', 'rail.key_replaced'], retired_by, retired_at, '{}'
-FROM ach_achkey WHERE retired_at IS NOT NULL
+    ARRAY['rail.key_retired', 'rail.key_replaced', 'rail.key_certified'], retired_by, retired_at,
+    '{{}}'
+FROM {keys} WHERE retired_at IS NOT NULL
 """
 _RELEASES = """
 SELECT id, 'was let go by ' || step.doer AS words, id AS subject,
@@ -94,9 +96,11 @@ SELECT id, 'the list of banks of ' || profile || ' was imported' AS words, id AS
 FROM instant_participantlist
 """
 _CLAIMS = {
-    "ach_version_unwitnessed": _VERSIONS,
+    "ach_version_unwitnessed": _VERSIONS.format(versions="ach_railversion"),
+    "instant_version_unwitnessed": _VERSIONS.format(versions="instant_instantversion"),
     "ach_switch_unwitnessed": _SWITCHES,
-    "ach_key_unwitnessed": _KEYS,
+    "ach_key_unwitnessed": _KEYS.format(keys="ach_achkey"),
+    "instant_key_unwitnessed": _KEYS.format(keys="instant_instantkey"),
     "ach_release_unwitnessed": _RELEASES,
     "ach_answer_unwitnessed": _ANSWERS,
     "ach_reversal_unwitnessed": _REVERSALS,
@@ -120,9 +124,9 @@ WHERE NOT EXISTS (
 _KEY_IN_USE = """
 SELECT '', rail.name, 'signs in with ' || coalesce(key.fingerprint, 'no key')
     || '; by the audit log it is ' || coalesce(said.fingerprint, 'no key')
-FROM ach_achrail AS rail
+FROM {rails} AS rail
 LEFT JOIN LATERAL (
-    SELECT fingerprint FROM ach_achkey
+    SELECT fingerprint FROM {keys}
     WHERE rail_id = rail.name AND retired_at IS NULL AND used_since IS NOT NULL
     ORDER BY used_since DESC, slot LIMIT 1
 ) AS key ON true
@@ -136,8 +140,15 @@ LEFT JOIN LATERAL (
     LIMIT 1
 ) AS said ON true
 WHERE said.fingerprint IS DISTINCT FROM key.fingerprint
-    AND NOT EXISTS (SELECT FROM instant_instantrail AS instant WHERE instant.name = rail.name)
 """
+# An instant rail has a row there for its statements alone.
+_BANKS = "(SELECT name FROM ach_achrail EXCEPT SELECT name FROM instant_instantrail)"
+_KEYS_IN_USE = {
+    "ach_key_in_use": _KEY_IN_USE.format(rails=_BANKS, keys="ach_achkey"),
+    "instant_key_in_use": _KEY_IN_USE.format(
+        rails="instant_instantrail", keys="instant_instantkey"
+    ),
+}
 
 # A route leads where its last line says. Those that `migrate` made have none: they lead sandbox
 # tenants to the sandbox bank, and instant payments to a rail of its own there.
@@ -169,5 +180,6 @@ def check(scope: Scope) -> Iterator[Finding]:
     bear out."""
     for code, claims in _CLAIMS.items():
         yield from audits.found(code, _UNWITNESSED.format(claims=claims), scope.values)
-    yield from audits.found("ach_key_in_use", _KEY_IN_USE, scope.values)
+    for code, in_use in _KEYS_IN_USE.items():
+        yield from audits.found(code, in_use, scope.values)
     yield from audits.found("route_unwitnessed", _ROUTES, scope.values)

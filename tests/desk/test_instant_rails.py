@@ -123,7 +123,14 @@ class TestPage:
         with django_assert_max_num_queries(30):
             page = shown(desk)
 
-        for words in ("FedNow, version 1", "$500,000.00", "ending in 3456", PIN, "Never heard"):
+        for words in (
+            "FedNow, version 1",
+            "$500,000.00",
+            "ending in 3456",
+            PIN,
+            "Never heard",
+            "May still leave",
+        ):
             assert words in page, words
         key = key_slots.slots(NAME).used
         assert key.fingerprint in page

@@ -10,9 +10,10 @@ from desk import doers
 from desk.rails import wording
 from desk.rails.instant import terms
 from desk.rails.wording import Line, LinesOfSection
-from networks.instant import certificates, key_slots
+from networks.instant import certificates, key_slots, position, rails
 from networks.instant.models import InstantKey, InstantLine, InstantRail, InstantVersion
 from networks.instant.states import VersionStatus
+from networks.instant.terms import InvalidTerms
 from networks.rails.models import Route
 
 SHOWN = 50
@@ -92,15 +93,16 @@ class InstantRailPage:
     line: InstantLine | None
     advice: str
     routes: list[Route]
+    position: int | None
 
 
 def rail_lines() -> list[InstantRailLine]:
     """All instant rails. Three queries."""
-    rails = list(InstantRail.objects.order_by("pk")[:SHOWN])
-    versions = InstantVersion.objects.filter(rail__in=rails, status=VersionStatus.CURRENT)
-    current = {row.rail_id: row for row in versions}
-    heard = InstantLine.objects.in_bulk([rail.pk for rail in rails])
-    return [_rail_line(rail, current.get(rail.pk), heard.get(rail.pk)) for rail in rails]
+    rows = list(InstantRail.objects.order_by("pk")[:SHOWN])
+    versions = InstantVersion.objects.filter(rail__in=rows, status=VersionStatus.CURRENT)
+    current = {version.rail_id: version for version in versions}
+    heard = InstantLine.objects.in_bulk([row.pk for row in rows])
+    return [_rail_line(row, current.get(row.pk), heard.get(row.pk)) for row in rows]
 
 
 def _rail_line(
@@ -148,7 +150,17 @@ def rail_page(rail: InstantRail, *, now: datetime) -> InstantRailPage:
         line=line,
         advice=advice(line.trouble) if line and line.trouble else "",
         routes=list(Route.objects.filter(rail_id=rail.pk).order_by("mode", "method")[:SHOWN]),
+        position=_position(current.row) if current else None,
     )
+
+
+def _position(version: InstantVersion) -> int | None:
+    """The cents at the network that may still leave; None where no position is kept, or where the
+    terms cannot be read."""
+    try:
+        return position.free(rails.current(version.rail_id))
+    except (rails.NoTerms, InvalidTerms):
+        return None
 
 
 def version_line(version: InstantVersion) -> InstantVersionLine:

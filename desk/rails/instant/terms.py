@@ -31,9 +31,9 @@ WORDING = Wording(
                 Term("payment_max", "A payment, at most", CENTS, "Dollars."),
                 Term(
                     "tries_unknown",
-                    "A person is told after",
+                    "Unanswered tries until a person is told",
                     COUNT,
-                    "Questions or repeats that nobody answered. Asking goes on.",
+                    "Asking goes on all the same.",
                 ),
             ),
         ),

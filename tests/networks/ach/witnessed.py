@@ -7,6 +7,7 @@ from typing import Any
 
 from desk import doers
 from networks.ach.models import RailVersion
+from networks.instant.models import InstantVersion
 from tenants import actors
 
 
@@ -15,7 +16,7 @@ def said(action: str, subject: str, by: str, at: datetime, **details: Any) -> No
     doers.record(doers.person(actors.staff(by)), action, subject, now=at, **details)
 
 
-def agreed(version: RailVersion) -> None:
+def agreed(version: RailVersion | InstantVersion) -> None:
     """To the terms that are in force."""
     rail, number = version.rail_id, version.number
     assert version.decided_at

@@ -20,6 +20,7 @@ from networks.instant.models import Conversation, InstantRail, InstantVersion
 from networks.instant.position import POSITION
 from networks.instant.states import ConversationKind, ConversationStatus, VersionStatus
 from networks.instant.terms import Connection, RailTerms, TransportKind
+from tests.networks.ach import witnessed
 
 RAIL = "fednow_one"
 ROUTING, ACCOUNT = "124000313", "4000323456"
@@ -67,6 +68,7 @@ def make_rail(
         status=VersionStatus.CURRENT, decided_by="bob@ballast.example", decided_at=AGREED
     )
     version.refresh_from_db()
+    witnessed.agreed(version)
     return version
 
 

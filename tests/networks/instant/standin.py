@@ -17,6 +17,7 @@ from networks.instant.models import InstantKey, InstantVersion
 from networks.instant.network import InstantNetwork
 from networks.instant.terms import Connection
 from tests.devstack.instant.conftest import Operator, Participant, an_operator
+from tests.networks.ach import witnessed
 from tests.networks.instant.builders import RAIL, make_rail
 from tests.networks.instant.life import hear, kinds, wait
 
@@ -49,6 +50,9 @@ def connect(operator: Operator, profile: str, *, name: str = RAIL) -> InstantVer
     private = Path(known["private_key"]).read_text()
     key.private_key_token = crypto.encrypt(private, context=key.encryption_context)
     key.save()
+    witnessed.said(
+        "rail.key_made", name, key.created_by, key.created_at, fingerprint=key.fingerprint
+    )
     return version
 
 

@@ -10,9 +10,11 @@ import pytest
 
 from balance import invariants
 from common.clock import utc_now
+from desk.doers import operator
+from desk.rails.instant import acts
 from devstack.instant import client
 from funding.models import FundingMethod
-from networks.instant import changing, giving_back, rails
+from networks.instant import giving_back, rails
 from networks.instant.iso.profiles import EASTERN
 from networks.instant.models import ReturnAsk
 from payments.models import PaymentMethod
@@ -91,11 +93,12 @@ def close(now: datetime) -> None:
 def test_a_day_closes_at_zero(life, acme):
     folder = client.connection(life.operator.home)["statements"]
     before = rails.current(RAIL)
-    changing.change_alone(
+    acts.change_alone(
         rail=before.version.rail,
         terms=replace(before.terms, statements=f"{folder}/{life.profile}_camt053_*.xml"),
-        by="Olga",
+        account="",
         reason="There they are",
+        doer=operator("Olga"),
         now=utc_now(),
     )
     day = life.we.profile.settlement_date(life.we.now())
