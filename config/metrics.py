@@ -59,7 +59,7 @@ class Alarms(Collector):
         yield from _coverage()
         from_banks = waiting.count(now=now)
         at_lines, in_review = waiting.at_lines(), reviews.waiting().count()
-        on_instant = instant.waiting(now=now)
+        on_instant = instant.waiting()
         yield from _positions()
         for name, words, value in (
             ("inbound_review", "Messages of networks that wait for staff", in_review),
@@ -68,7 +68,7 @@ class Alarms(Collector):
             ("ach_stuck", "Files to banks that a person has to let go on", at_lines.files),
             ("ach_lines_in_trouble", "Rails whose files are not fetched", at_lines.lines),
             ("instant_review", "Conversations on instant rails for a person", on_instant.in_review),
-            ("instant_faulty", "Messages of a day that changed nothing", on_instant.faulty),
+            ("instant_faulty", "Messages with a fault, for a person", on_instant.faulty),
             ("instant_lines_in_trouble", "Instant networks that are not heard", on_instant.lines),
             (
                 "superusers_seen",

@@ -95,6 +95,15 @@ SELECT id, 'the list of banks of ' || profile || ' was imported' AS words, id AS
     jsonb_build_object('profile', profile, 'digest', digest) AS details
 FROM instant_participantlist
 """
+_RETURNS = """
+SELECT ask.id, 'the answer to a request for a return of funds was ' || step.word AS words,
+    ask.id AS subject, ARRAY['return_ask.' || step.word] AS actions, step.doer, step.at,
+    jsonb_build_object('givesBack', gives_back) AS details
+FROM instant_returnask AS ask CROSS JOIN LATERAL (VALUES
+    ('proposed', proposed_by, proposed_at), ('approved', decided_by, decided_at)
+) AS step (word, doer, at)
+WHERE status IN ('refused', 'given_back') AND (%(full)s OR decided_at > %(since)s)
+"""
 _CLAIMS = {
     "ach_version_unwitnessed": _VERSIONS.format(versions="ach_railversion"),
     "instant_version_unwitnessed": _VERSIONS.format(versions="instant_instantversion"),
@@ -106,6 +115,7 @@ _CLAIMS = {
     "ach_reversal_unwitnessed": _REVERSALS,
     "position_move_unwitnessed": _MOVES,
     "participants_unwitnessed": _PARTICIPANTS,
+    "return_ask_unwitnessed": _RETURNS,
 }
 _UNWITNESSED = """
 SELECT '', claim.id, claim.words || ' by ' || claim.doer || ', which the audit log does not say'

@@ -9,6 +9,7 @@ from desk.entries import views as entries
 from desk.exceptions import views as exceptions
 from desk.files import views as files
 from desk.find import views as find
+from desk.instant import ask_views as asks
 from desk.instant import views as instant
 from desk.items import views as items
 from desk.ledger import views as ledger
@@ -72,6 +73,10 @@ urlpatterns = [
         instant.resolve_message,
         name="instant_message_resolve",
     ),
+    path("instant/returns/<str:ask_id>/", asks.ask, name="return_ask"),
+    path("instant/returns/<str:ask_id>/propose/", asks.propose, name="return_ask_propose"),
+    path("instant/returns/<str:ask_id>/take-back/", asks.take_back, name="return_ask_take_back"),
+    path("instant/returns/<str:ask_id>/decide/", asks.decide, name="return_ask_decide"),
     path("instant/<str:conversation_id>/", instant.conversation, name="conversation"),
     path("instant/<str:conversation_id>/resolve/", instant.resolve, name="conversation_resolve"),
     path("items/<slug:kind>/<str:subject_id>/", items.item, name="item"),

@@ -17,7 +17,7 @@ from common.engine import compiled
 from common.engine.compiled import Given, Statement
 from common.engine.lookups import one_of
 from desk.entries.page import meaning
-from desk.exceptions import codes
+from desk.exceptions import codes, instant
 from desk.exceptions.line import ExceptionLine
 from desk.items import assigning
 from desk.items.narrowing import ALL, Narrowing, Whose
@@ -47,6 +47,7 @@ from networks.ach.states import (
 )
 from networks.ach.terms import AckFormat
 from networks.base import CorrectionOutcome
+from networks.instant import reviewing
 from payments.models import Payment
 from transfers import handlers
 from transfers.inbox.models import (
@@ -92,8 +93,8 @@ class ExceptionList:
 
 
 def exceptions(*, page: int, now: datetime, only: Narrowing = ALL) -> ExceptionList:
-    """One page of the list. Fifteen queries, up to twenty-two of a narrowed list; none reads more
-    than the pages up to this."""
+    """One page of the list. Seventeen queries, up to twenty-four of a narrowed list; none reads
+    more than the pages up to this."""
     found = _found(now, SHOWN * page + 1, only)
     far = now + timedelta(days=36_500)
     found.sort(key=lambda line: (line.deadline or far, line.title, line.href))
@@ -128,6 +129,8 @@ def _found(now: datetime, most: int, only: Narrowing) -> list[ExceptionLine]:
         *_transfers(now, most, only),
         *_messages(now, most, only),
         *_settlements(now, most, only),
+        *instant.conversations(now, most, only),
+        *instant.asks(now, most, only),
     ]
 
 
@@ -156,6 +159,8 @@ def _open() -> Statement:
         "held file": _held_files(now),
         "line": lines.in_trouble(),
         "rail": hearing.rails_kept(now=now),
+        "instant payment": reviewing.conversations(),
+        "return of funds": instant.open_asks(),
     }
     return compiled.counts(kinds, most=COUNTED_MAX)
 

@@ -26,6 +26,7 @@ from desk.return_rates import Meter, TenantMeters
 from funding.models import FundingTransaction
 from networks.ach.models import OutFile, RailSwitch
 from networks.ach.states import FileStatus
+from networks.instant import figures as instant
 from networks.instant import position
 from networks.instant.models import PositionMove
 from networks.instant.states import MoveStatus
@@ -181,6 +182,18 @@ def of_positions() -> Iterator[Attention]:
     for move in PositionMove.objects.filter(status=MoveStatus.PROPOSED).order_by("rail_id"):
         text = f"Rail {move.rail_id}: a move of money waits for a second person."
         yield Attention("warn", text, "Decide", reverse("desk:position_move", args=[move.pk]))
+
+
+def of_instant() -> Iterator[Attention]:
+    """Messages that changed nothing, and networks that are not heard. What a person has to look at
+    is among the exceptions."""
+    found = instant.waiting()
+    if found.faulty:
+        text = f"Messages of instant networks with a fault: {found.faulty:,}."
+        yield Attention("warn", text, "Show", reverse("desk:instant_messages"))
+    if found.lines:
+        text = f"Instant networks that are not heard: {found.lines:,}."
+        yield Attention("bad", text, "Show", reverse("admin:instant_instantline_changelist"))
 
 
 def of_days(*, now: datetime) -> Iterator[Attention]:

@@ -122,7 +122,7 @@ def conversation_page(conversation_id: str, *, after: str) -> ConversationPage:
         other_side=words.other_side(row),
         code=meaning(row.code),
         waits_for=_WAITS_FOR.get(row.waits_for, row.waits_for.replace("_", " ")),
-        subject=_subject(row.instruction_id),
+        subject=subject_of(row.instruction_id),
         tenant=names.get(row.tenant_id, ""),
         review=words.review(row.review_code),
         to_do=words.review_to_do(row.review_code) if is_open else "",
@@ -169,7 +169,7 @@ def _related(row: Conversation) -> list[Conversation]:
     return [row.original, *followers] if row.original else followers
 
 
-def _subject(instruction_id: str) -> Link | None:
+def subject_of(instruction_id: str) -> Link | None:
     """The funding or payment that it is about, or the request that a return of funds follows."""
     prefix = instruction_id.partition("_")[0]
     if prefix not in _SUBJECTS:

@@ -85,9 +85,7 @@ _KINDS: Mapping[ItemKind, _Kind] = MappingProxyType(
             ("instant.view_conversation", "instant.view_message"),
         ),
         ItemKind.INSTANT_MESSAGE: _Kind(Message, "desk:instant_message", ("instant.view_message",)),
-        ItemKind.RETURN_ASK: _Kind(
-            ReturnAsk, "admin:instant_returnask_change", ("instant.view_returnask",)
-        ),
+        ItemKind.RETURN_ASK: _Kind(ReturnAsk, "desk:return_ask", ("instant.view_returnask",)),
     }
 )
 

@@ -94,6 +94,7 @@ class PositionMoveAdmin(ReadOnlyAdmin):
 
 @admin.register(models.ReturnAsk)
 class ReturnAskAdmin(ReadOnlyAdmin):
+    desk_page = "desk:return_ask"
     list_display = ("id", "rail", dollars("amount"), "code", "status", "proposed_by", "decided_by")
     list_filter = ("status",)
     search_fields = ("id__exact",)

@@ -71,10 +71,10 @@ def propose(
 
 
 @transaction.atomic
-def turn_down(ask_id: str, *, now: datetime) -> ReturnAsk:
+def turn_down(ask_id: str, *, now: datetime, seen: str = "") -> ReturnAsk:
     """Give up what was proposed: a colleague says no, or whoever proposed it takes it back. Raises
     AskRefused."""
-    ask = _proposed(ask_id)
+    ask = _proposed(ask_id, seen)
     ASK_STATES.advance(
         ask,
         AskStatus.OPEN,
@@ -88,12 +88,13 @@ def turn_down(ask_id: str, *, now: datetime) -> ReturnAsk:
 
 
 @transaction.atomic
-def confirm(ask_id: str, *, by: str, now: datetime) -> ReturnAsk:
+def confirm(ask_id: str, *, by: str, now: datetime, seen: str = "") -> ReturnAsk:
     """Agree to what a colleague proposed: the answer is sent, and the money if it is given back.
 
-    Raises AskRefused, and rails.NoTerms, InvalidTerms and crypto.Undecryptable.
+    `seen` is the proposal (`ReturnAsk.proposal`) that a page showed. Raises AskRefused, and
+    rails.NoTerms, InvalidTerms and crypto.Undecryptable.
     """
-    ask = _proposed(ask_id)
+    ask = _proposed(ask_id, seen)
     if ask.proposed_by == by:
         raise AskRefused("A colleague has to agree.")
     rail = rails.current(ask.rail_id)
@@ -113,10 +114,12 @@ def _locked(ask_id: str) -> ReturnAsk:
     return ask
 
 
-def _proposed(ask_id: str) -> ReturnAsk:
+def _proposed(ask_id: str, seen: str) -> ReturnAsk:
     ask = _locked(ask_id)
     if ask.status != AskStatus.PROPOSED:
         raise AskRefused("Nobody has said yet what the answer is to be, or it was sent.")
+    if seen and seen != ask.proposal:
+        raise AskRefused("Another answer was proposed meanwhile.")
     return ask
 
 

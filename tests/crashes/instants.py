@@ -11,7 +11,15 @@ from typing import Any
 
 from common.clock import utc_now
 from networks.base import Instruction
-from networks.instant.models import Conversation, InstantLine, InstantRail, InstantVersion, Message
+from networks.instant.iso.messages import CreditTransfer
+from networks.instant.models import (
+    Conversation,
+    InstantLine,
+    InstantRail,
+    InstantVersion,
+    Message,
+    ReturnAsk,
+)
 from networks.instant.network import InstantNetwork
 from networks.instant.receiving import listening
 from tests.crashes.banks import new_name
@@ -57,19 +65,27 @@ def heard() -> None:
 
 def stray() -> Conversation:
     """Money came that nobody asked for."""
-    operator, now = _operator(), utc_now()
-    money = operator.transfer(now=now)
-    operator.say(money, operator.report(money, "ACSC", now=now))
-    listening.listen(RAIL, seconds=0, now=now)
-    operator.taken()
+    _money_comes(_operator(), RAIL)
     return Conversation.objects.filter(rail_id=RAIL, kind="credit").latest("pk")
+
+
+def asked_back() -> ReturnAsk:
+    """Another bank asks for the money of a credit back, over a rail of its own: what is given back
+    would change the position of the next one."""
+    rail, home = new_name(), Path(tempfile.mkdtemp(prefix="instant-"))
+    make_rail(home, name=rail, profile="fednow")
+    operator = Operator(home, "fednow")
+    money = _money_comes(operator, rail)
+    operator.say(operator.ask_back(money, now=utc_now()))
+    _hear(rail)
+    return ReturnAsk.objects.get(rail_id=rail)
 
 
 def faulty() -> Message:
     """The network answers something that we never said."""
     operator, now = _operator(), utc_now()
     operator.say(operator.report(operator.transfer(now=now), "ACSC", now=now))
-    listening.listen(RAIL, seconds=0, now=now)
+    _hear(RAIL)
     return Message.objects.filter(rail_id=RAIL, status="faulty").latest("pk")
 
 
@@ -84,6 +100,19 @@ def unposted() -> None:
     Conversation.objects.filter(rail_id=RAIL, status="settled").update(
         final_due_at=now - timedelta(seconds=1)
     )
+
+
+def _money_comes(operator: Operator, rail: str) -> CreditTransfer:
+    now = utc_now()
+    money = operator.transfer(now=now)
+    operator.say(money, operator.report(money, "ACSC", now=now))
+    _hear(rail)
+    operator.taken()
+    return money
+
+
+def _hear(rail: str) -> None:
+    listening.listen(rail, seconds=0, now=utc_now())
 
 
 def _submitted(*told: Instruction) -> None:

@@ -70,6 +70,7 @@ DAYS, CLEARING = "reconciliation.view_closedday", "reconciliation.propose_cleari
 MATCHING = "reconciliation.match_statementline"
 INSTANT, MESSAGES = "instant.view_conversation", "instant.view_message"
 POSITIONS = "instant.view_position"
+RETURNS = "instant.view_returnask"
 PROOFS = "solvency.view_proofreport"
 DESK = {
     "exceptions": _seen(RECORDS),
@@ -105,6 +106,10 @@ DESK = {
     "positions": _seen(POSITIONS),
     "position_move_new": _form(POSITIONS, "instant.propose_positionmove"),
     "position_move": _form(POSITIONS, "instant.approve_positionmove"),
+    "return_ask": _seen(RETURNS),
+    "return_ask_propose": _form(RETURNS, "instant.propose_returnask"),
+    "return_ask_take_back": _button(RETURNS, "instant.propose_returnask"),
+    "return_ask_decide": _form(RETURNS, "instant.approve_returnask"),
     "item": _seen("desk.view_itemnote"),  # and what opens the page of such an item
     "item_note": _form("desk.view_itemnote", "desk.add_itemnote"),
     "item_assign": _button("desk.view_itemnote", "desk.add_assignment"),

@@ -8,9 +8,10 @@ import pytest
 
 from common.clock import utc_now
 from common.days import day_of
+from desk.home.attention import of_ach, of_instant
 from desk.instant import lists, words
 from desk.instant.lists import Filters
-from networks.instant.models import Conversation, Message
+from networks.instant.models import Conversation, InstantLine, Message
 from networks.instant.receiving.credits import MISMATCHES
 from tenants.models import AuditEvent
 from tests.balance.builders import fund
@@ -304,6 +305,27 @@ class TestWhatAPersonLooksAt:
         assert "Nobody asked for it" in page
         assert "Find out whose money it is" in page
 
+    def test_is_among_the_exceptions(self, desk, talk):
+        stray = talk.stray()
+
+        page = shown(desk, "/admin/desk/exceptions/")
+
+        assert "Credit transfer to us: Nobody asked for it" in page
+        assert address(stray) in page
+        assert "Acme, 011000015 ··0200" in page
+        (line,) = of_ach(now=utc_now())
+        assert (line.tone, line.text) == ("warn", "Exceptions to decide: 1.")
+        desk.post(address(stray, "resolve/"), {"reason": REASON, "seen": "no_request"})
+        assert list(of_ach(now=utc_now())) == []
+
+    def test_is_taken_by_somebody(self, desk, sam, kim, talk):
+        stray = talk.stray()
+        desk.post(f"/admin/desk/items/conversation/{stray.pk}/assign/", {"to": "me", "seen": 0})
+
+        assert address(stray) in shown(desk, "/admin/desk/exceptions/?whose=mine")
+        assert address(stray) not in shown(kim, "/admin/desk/exceptions/?whose=mine")
+        assert address(stray) not in shown(kim, "/admin/desk/exceptions/?whose=unassigned")
+
     def test_is_resolved_with_a_reason(self, desk, sam, talk):
         stray = talk.stray()
 
@@ -335,6 +357,21 @@ class TestWhatAPersonLooksAt:
 
     def test_has_words(self):
         assert set(words.REVIEWS) > set(MISMATCHES)
+
+
+def test_the_home_counts_what_changed_nothing(desk, talk):
+    assert list(of_instant()) == []
+    stray = talk.answer_to_nothing()
+    InstantLine.objects.update(trouble="unreachable", trouble_since=utc_now())
+
+    faulty, line = of_instant()
+
+    assert faulty.text == "Messages of instant networks with a fault: 1."
+    assert faulty.href == MESSAGES
+    assert line.text == "Instant networks that are not heard: 1."
+    assert faulty.text in shown(desk, "/admin/")
+    desk.post(address(stray, "resolve/"), {"reason": REASON})
+    assert list(of_instant()) == [line]
 
 
 def test_the_page_of_a_payment_leads_to_its_conversation(desk, talk, acme):

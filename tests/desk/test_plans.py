@@ -13,6 +13,7 @@ from common import queues
 from common.clock import utc_now
 from desk.home.attention import of_ach
 from funding import figures as funding
+from networks.instant import figures as instant
 from payments import figures as payments
 from webhooks import figures as webhooks
 
@@ -23,6 +24,7 @@ SHORT = (
     "on webhooks_webhookendpoint",
     "on webhooks_dispatcherheartbeat",
     "on ach_railline",
+    "on instant_instantline",
     "on seals_auditstream",
 )
 
@@ -40,6 +42,7 @@ FIGURES = {
     "ledger totals": ledger.totals,
     "last check": ledger.last_check,
     "files and exceptions": lambda: list(of_ach(now=NOW)),
+    "instant networks": instant.waiting,
 }
 
 

@@ -1,5 +1,5 @@
 """An instant rail in the books: a payment that settled after a time-out, and a request that was
-paid; a payment that nobody has answered."""
+paid, and for whose money its payer's bank asks; a payment that nobody has answered."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from common.clock import utc_now
+from desk import doers
 from desk.doers import operator as operator_of
+from desk.instant import asks
 from desk.positions import lists
-from networks.instant.models import Conversation, Message
+from networks.instant.models import Conversation, Message, ReturnAsk
 from networks.instant.network import InstantNetwork
+from tenants import actors
 from tenants.models import Tenant
+from tests.builders import make_staff
 from tests.networks.instant.builders import PAYEE_ROUTING, RAIL, make_rail, payment, request
 from tests.networks.instant.life import hear
 from tests.networks.instant.operator import Operator, only
@@ -24,7 +28,8 @@ _LIST = f"""routing_number,receives_credits,receives_requests
 
 def keep(tenant: Tenant) -> dict[str, Any]:
     """The payment (`icp`) with its second order (`imo`), the request (`icr`) with what paid it
-    (`icc`), the payment without an answer (`icw`) with its order (`imw`)."""
+    (`icc`) and is asked back (`ira`), the payment without an answer (`icw`) with its order
+    (`imw`)."""
     who: dict[str, Any] = {"doer": operator_of("Ann"), "now": utc_now()}
     lists.take("fednow", _LIST, reason="The daily one", is_forced=False, **who)
     with TemporaryDirectory() as place:
@@ -41,6 +46,7 @@ def keep(tenant: Tenant) -> dict[str, Any]:
     credit = Conversation.objects.get(kind="credit")
     orders = Message.objects.filter(direction="out", name="pacs.008")
     return {
+        "ira": _ask().pk,
         "icp": rows[paid.id].pk,
         "icr": rows[asked.id].pk,
         "icc": credit.pk,
@@ -64,3 +70,13 @@ def _pay(operator: Operator) -> None:
     money = operator.payment_of(only(operator.taken()), now=now)
     operator.say(money, operator.report(money, "ACSC", now=now))
     hear()
+    operator.say(operator.ask_back(money, now=now))
+    hear()
+
+
+def _ask() -> ReturnAsk:
+    """One person has said what to answer."""
+    ask = ReturnAsk.objects.get()
+    doer = doers.person(actors.staff(make_staff("ann@ballast.example").pk))
+    asks.propose(ask=ask, answer="CUST", reason="They say no", doer=doer, now=utc_now())
+    return ask

@@ -101,3 +101,8 @@ class ReturnAsk(models.Model):
 
     def __str__(self) -> str:
         return f"return of {format_cents(self.amount)} asked for"
+
+    @property
+    def proposal(self) -> str:
+        """What names the answer that is proposed now; empty where none is."""
+        return self.proposed_at.isoformat() if self.proposed_at else ""

@@ -139,6 +139,26 @@ INSTANT = [
         "UPDATE instant_participantlist SET imported_by = 'ben'",
     ),
     Damage(
+        "124k an answer to who asks for money back, by one hand",
+        USUAL,
+        "return_ask_unwitnessed",
+        "UPDATE instant_returnask SET status = 'refused', decided_by = 'usr_eve',"
+        " decided_at = now() WHERE id = '{ira}'",
+    ),
+    Damage(
+        "124l an answer that one person approved",
+        REFUSED,
+        "return_ask_decided_by_another",
+        "UPDATE instant_returnask SET status = 'refused', decided_by = proposed_by,"
+        " decided_at = now() WHERE id = '{ira}'",
+    ),
+    Damage(
+        "124m a message resolved without a word",
+        REFUSED,
+        "instant_message_resolved_says_why",
+        "UPDATE instant_message SET resolved_at = now() WHERE id = {imo}",
+    ),
+    Damage(
         "125 other bytes than were sent",
         SEAL,
         "seal_rows",
