@@ -33,7 +33,6 @@ _ONLY_READ = frozenset(
         "funding_autofundingconfig",
         "funding_autofundingdecision",
         "funding_confirmationlink",
-        "instant_instantline",
         "payments_paymentconfirmationlink",
         "seals_auditstream",
         "seals_seal",
@@ -71,6 +70,8 @@ _SOME: Mapping[str, Rights] = {
     # Whose session it is, to end it.
     "django_session": Rights(insert=False, update=False, delete=True, read=("session_key",)),
     "instant_instantevent": Rights(update=False),
+    # Staff have a network asked at once; up to when it was heard workers say.
+    "instant_instantline": Rights(insert=False, update=("attempts", "next_attempt_at")),
     "mfa_authenticator": Rights(
         insert=False, update=False, delete=True, read=("id", "type", "user_id")
     ),

@@ -18,6 +18,7 @@ from networks.instant.models import InstantLine, InstantVersion
 from networks.instant.models.rails import ProfileName
 from networks.instant.terms import Connection, RailTerms, TransportKind
 from networks.rails.models import RailKind
+from reconciliation.models import SettlementAccount
 from tenants.models import AuditEvent, User
 from tests.builders import browser_of, make_staff
 
@@ -322,6 +323,31 @@ class TestChange:
 
         version = InstantVersion.objects.get(number=2)
         assert (version.status, version.proposed_by != "usr_eve") == ("proposed", True)
+
+
+class TestStatements:
+    """Files of its account lie beside those of banks, and pages of banks leave it out."""
+
+    def test_begin_with_an_account_that_two_people_put_in_force(self, desk, kim, rail):
+        typed = {
+            "rail": NAME,
+            "number": "4000323456",
+            "format": "camt",
+            "opened_on": "2026-11-30",
+            "cents": "5,000.00",
+            "reason": REASON,
+        }
+        desk.post("/admin/desk/statements/accounts/new/", typed)
+        account = SettlementAccount.objects.get()
+        assert (account.rail_id, account.status) == (NAME, "proposed")
+
+        kim.post(f"/admin/desk/statements/accounts/{account.pk}/", {"decision": "approve"})
+
+        account.refresh_from_db()
+        assert account.status == "current"
+        assert desk.get(f"/admin/desk/rails/{NAME}/").headers["Location"] == PAGE
+        assert desk.get(f"/admin/desk/rails/{NAME}/change/").status_code == 404
+        assert "No bank is connected" in shown(desk, "/admin/desk/rails/")
 
 
 MATRIX = {
