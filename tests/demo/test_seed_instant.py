@@ -76,7 +76,9 @@ def test_connects_both_networks_with_a_key_of_our_own_for_each(operator):
         assert listening.listen(rail, seconds=0, now=utc_now()) == 0
         line = InstantRail.objects.get(pk=rail).line
         assert (line.trouble, line.heard_until is not None) == ("", True)
-        assert participants.current(rail).banks == BANKS[rail]
+        listed = participants.current(rail)
+        assert listed is not None
+        assert listed.banks == BANKS[rail]
         assert Position.objects.get(pk=rail).free == operator.ask("positions")[rail]["124000313"]
     assert InstantKey.objects.values("fingerprint").distinct().count() == len(BOTH)
     theirs = Path(client.connection(operator.home)["certificate"]).read_text()
