@@ -21,7 +21,8 @@ from config import env
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / ".env.example"
 READERS = {
-    "text", "flag", "secret", "encryption_keys", "count", "limit", "items", "choice", "web_address",
+    "text", "flag", "secret", "encryption_keys", "count",
+    "dated_limits", "limit", "items", "choice", "web_address",
     "stream_address", "webhook_secret", "caps",
 }  # fmt: skip
 
