@@ -14,6 +14,8 @@ from pathlib import Path
 import structlog
 
 from common import sweeps
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from networks.ach.inbound import storing
 from networks.ach.inbound.storing import NotStorable
 from networks.ach.models.inbound import InFolder
@@ -27,6 +29,7 @@ FILES_AT_ONCE = 100
 _CHUNK_BYTES = 1 << 16
 
 
+@by(WORKER)
 def fetch_due(*, now: datetime) -> int:
     """Store what lies in the folders of rails that have an account; returns how many files came. A
     rail that fails holds up no other one."""

@@ -26,6 +26,7 @@ from reconciliation.models import ClosedDay, ExpectedLine, Match, StatementForma
 from tests.builders import make_source
 from tests.funding.builders import run_due as run_funding
 from tests.funding.builders import top_up
+from tests.networks.ach import witnessed
 from tests.networks.instant.builders import RAIL
 from tests.networks.instant.life import wait
 from tests.networks.instant.standin import Life, a_life
@@ -72,6 +73,9 @@ def give_back(life: Life, funding) -> None:
     ask = ReturnAsk.objects.get()
     giving_back.propose(ask.pk, gives_back=True, why="They asked", by=ANN, now=utc_now())
     giving_back.confirm(ask.pk, by=BEN, now=utc_now())
+    ask.refresh_from_db()
+    witnessed.said("return_ask.proposed", ask.pk, ANN, ask.proposed_at, givesBack=True)
+    witnessed.said("return_ask.approved", ask.pk, BEN, ask.decided_at, givesBack=True)
     wait(0)
     go_on(life)
 
