@@ -74,6 +74,8 @@ def give_back(life: Life, funding) -> None:
     giving_back.propose(ask.pk, gives_back=True, why="They asked", by=ANN, now=utc_now())
     giving_back.confirm(ask.pk, by=BEN, now=utc_now())
     ask.refresh_from_db()
+    assert ask.proposed_at
+    assert ask.decided_at
     witnessed.said("return_ask.proposed", ask.pk, ANN, ask.proposed_at, givesBack=True)
     witnessed.said("return_ask.approved", ask.pk, BEN, ask.decided_at, givesBack=True)
     wait(0)
