@@ -31,6 +31,7 @@ from networks.instant.states import (
 log = structlog.get_logger(__name__)
 
 S, E = ConversationStatus, InstantEventKind
+RETURN_CODE_LENGTH = 8  # as the rest of Ballast keeps it; a bank's own word may be longer
 # Networks end a payment within seconds. Who looked once need not look again after a day.
 ADVISED_WITHIN, LOOKED_AT_FOR = timedelta(minutes=10), timedelta(days=1)
 
@@ -168,10 +169,12 @@ def coming_back(paid: Conversation, *, code: str, reason: str, now: datetime) ->
 def returned(paid: Conversation, *, code: str, day: date, now: datetime) -> None:
     """The money of a payment came back."""
     telling.take_back(paid, (E.FINAL,), now=now)
-    CONVERSATION_STATES.advance(
-        paid, S.RETURNED, code=code or paid.code, ended_at=now, final_due_at=None
-    )
-    telling.tell(paid, E.RETURNED, now=now, code=code or paid.code, day=day)
+    code = code or paid.code
+    CONVERSATION_STATES.advance(paid, S.RETURNED, code=code, ended_at=now, final_due_at=None)
+    is_long = len(code) > RETURN_CODE_LENGTH
+    words = f"code {code}" if is_long else ""
+    told = code[:RETURN_CODE_LENGTH]
+    telling.tell(paid, E.RETURNED, now=now, code=told, reason=words, day=day)
 
 
 def expired(asked: Conversation, *, now: datetime) -> None:

@@ -23,6 +23,7 @@ from networks.instant.models import Conversation
 from networks.instant.rails import RailInForce
 
 _REMITTANCE_MAX = 140
+ISO_CODE_LENGTH = 4  # a longer one is the asking bank's own
 
 
 def us(rail: RailInForce) -> Account:
@@ -103,7 +104,7 @@ def give_back(
         settlement_date=rail.profile.settlement_date(naming.now),
         debtor=us(rail),
         creditor=credit.debtor,
-        reason=Reason(code=code),
+        reason=Reason(code=code) if len(code) <= ISO_CODE_LENGTH else Reason(proprietary=code),
     )
 
 

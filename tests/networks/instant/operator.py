@@ -89,7 +89,7 @@ class Operator:
         number = next(self.numbers)
         (folder / f"{number:08}.xml").write_bytes(content)
 
-    def refuse(self, about: Message, code: str, *, now: datetime) -> None:
+    def refuse(self, about: Any, code: str, *, now: datetime) -> None:
         """Say that a message as such cannot be taken (admi.002)."""
         message_id, moment = self.message_id(now), now.replace(microsecond=0)
         header = Header(

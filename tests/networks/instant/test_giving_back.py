@@ -10,9 +10,10 @@ import pytest
 from common.database import job_doors, jobs
 from networks.instant import giving_back, settling
 from networks.instant.giving_back import AskRefused
+from networks.instant.iso.messages import Reason
 from networks.instant.models import Conversation, Message, ReturnAsk
 from tests.networks.instant.builders import request
-from tests.networks.instant.life import hear, kinds, the, wait
+from tests.networks.instant.life import hear, kinds, news, the, wait
 from tests.networks.instant.operator import only
 
 pytestmark = pytest.mark.django_db
@@ -111,6 +112,26 @@ def test_of_another_amount_has_a_fault(paid, operator, bank, now, amount):
 
     assert Message.objects.get(status="faulty").fault == "amounts_disagree"
     assert (ReturnAsk.objects.count(), kinds(bank)) == (0, [])
+
+
+def test_for_a_banks_own_reason_names_it(paid, operator, bank, now):
+    reason = Reason(proprietary="A-BANKS-OWN-WORD")
+    operator.say(replace(operator.ask_back(paid[1], now=now), reason=reason))
+    hear()
+    decide(ReturnAsk.objects.get(), now, gives_back=True)
+
+    back = next(each for each in operator.taken() if each.kind in {"pacs.008", "pacs.004"})
+    operator.say(operator.report(back, SETTLED[operator.name], now=now))
+    hear()
+
+    if operator.name == "fednow":
+        assert back.reason == reason
+    (event,) = news(bank)
+    assert (event.kind, event.code, event.reason) == (
+        "returned",
+        "A-BANKS-",
+        "code A-BANKS-OWN-WORD",
+    )
 
 
 def test_takes_two_people(ask, now):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import pytest
@@ -10,6 +11,7 @@ from balance import invariants
 from balance.models import Balance
 from common.clock import utc_now
 from funding.models import FundingMethod
+from networks.instant.iso.messages import Reason
 from payments.models import PaymentMethod
 from tests.builders import make_source
 from tests.funding.builders import run_due as run_funding
@@ -123,4 +125,28 @@ def test_settles_on_the_networks_day_at_any_hour(acme, operator, now, moment, rt
     row.refresh_from_db()
     day = {"rtp": rtp, "fednow": fednow}[operator.name]
     assert (row.status, row.settlement_date) == ("completed", day)
+    assert findings() == []
+
+
+def test_a_payment_that_comes_back_without_a_word_is_in_the_balance_again(acme, operator, now):
+    """RTP's return is a new payment, which says what it gives back, and not why."""
+    fund(acme, 50_000)
+    row = pay(acme, 10_000, method=PaymentMethod.RTP, now=now)
+    run_payments(now=now)
+    order = only(operator.taken())
+    operator.say(operator.report(order, SETTLED[operator.name], now=now))
+    hear()
+    run_payments(now=utc_now())
+    row.refresh_from_db()
+    assert (row.status, available(acme)) == ("completed", 40_000)
+
+    back = operator.give_back(order, now=now)
+    if operator.name == "fednow":  # it may be a bank's own word
+        back = replace(back, reason=Reason(proprietary="A-BANKS-OWN-WORD"))
+    operator.say(back, operator.report(back, SETTLED[operator.name], now=now))
+    hear()
+    run_payments(now=utc_now())
+
+    row.refresh_from_db()
+    assert (row.status, available(acme)) == ("returned", 50_000)
     assert findings() == []
