@@ -16,9 +16,9 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def rail(db) -> InstantRail:
     """With terms in force, a key that was retired, one in use and a second one."""
-    rail, who = instant_rails.in_force(), {"doer": instant_rails.olga(), "reason": "First bank"}
+    rail, olga = instant_rails.in_force(), instant_rails.olga()
     for act in (acts.make_key, acts.make_key, acts.switch_key, acts.retire_key, acts.make_key):
-        act(rail=rail.pk, now=utc_now(), **who)
+        act(rail=rail.pk, reason="First bank", doer=olga, now=utc_now())
     return rail
 
 

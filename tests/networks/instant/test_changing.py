@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -153,7 +154,7 @@ class TestTerms:
     def test_are_set_alone_when_none_wait_for_a_decision(self):
         rail = opened()
         version = propose(rail)
-        who = {"account": "1", "by": "Olga", "reason": "At once", "now": utc_now()}
+        who: dict[str, Any] = {"account": "1", "by": "Olga", "reason": "At once", "now": utc_now()}
         with pytest.raises(ChangeRefused, match="waits for a decision"):
             changing.change_alone(rail=rail, terms=terms(), **who)
 
@@ -216,6 +217,7 @@ class TestTerms:
         approve(propose(rail))
 
         line = InstantLine.objects.get()
+        assert line.next_attempt_at
         assert line.next_attempt_at < later
         assert line.attempts == 0
 

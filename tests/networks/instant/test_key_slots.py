@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from cryptography import x509
@@ -105,6 +106,7 @@ def test_the_operators_certificate_takes_the_place_of_ours():
         rail=RAIL, certificate=signed(first.signing_request), by="usr_ada", now=utc_now()
     )
     used, waits = key_slots.slots(RAIL)
+    assert used
     assert (used.fingerprint, used.slot, waits) == (first.fingerprint, first.slot, second)
     assert private_of(used) == private_of(first)
     assert certificates.read(used.certificate).issuer == "CN=An operator"
@@ -114,6 +116,7 @@ def test_the_operators_certificate_takes_the_place_of_ours():
     )
 
     still, waits = key_slots.slots(RAIL)
+    assert waits
     assert (still, waits.fingerprint, waits.used_since) == (used, second.fingerprint, None)
     first.refresh_from_db()
     assert first.retired_at
@@ -139,7 +142,7 @@ def test_what_is_no_certificate_of_ours_is_refused():
 
 def test_one_made_elsewhere_is_taken_with_its_certificate():
     pair, other = (certificates.make("x", now=utc_now()) for _ in range(2))
-    who = {"rail": RAIL, "by": "Olga", "now": utc_now()}
+    who: dict[str, Any] = {"rail": RAIL, "by": "Olga", "now": utc_now()}
     edwards = ed25519.Ed25519PrivateKey.generate().private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,
