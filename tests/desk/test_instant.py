@@ -16,6 +16,8 @@ from networks.instant.receiving.credits import MISMATCHES
 from tenants.models import AuditEvent
 from tests.balance.builders import fund
 from tests.desk.instant import LIST, MESSAGES, PAYER, REASON, address, audited, shown, talk
+from tests.desk.test_page_sizes import BYTES_MAX
+from tests.networks.instant.builders import payment
 from tests.networks.instant.life import wait
 from tests.payments.builders import pay
 
@@ -98,6 +100,14 @@ class TestList:
         first, second = talk.pay(), talk.pay()
 
         assert listed(desk) == (ids(second, first), "")
+
+    def test_of_fifty_takes_at_most_60_kb(self, desk, talk):
+        talk.bank.submit_many([payment() for _ in range(lists.SHOWN)], now=utc_now())
+
+        page = desk.get(LIST).content
+
+        assert len(ROW.findall(page.decode())) == lists.SHOWN
+        assert len(page) <= BYTES_MAX
 
     def test_says_how_to_begin(self, desk):
         assert "No instant payment yet" in shown(desk, LIST)
