@@ -249,6 +249,11 @@ class Bank:
     ) -> None:
         """It keeps no list of what it corrected."""
 
+    def has_news(self) -> bool:
+        """Whether it says something by now that the product has not acknowledged."""
+        messages = (message for entry in self.entries.values() for message in entry.messages)
+        return any(m.told_at <= self._time.now and not m.acknowledged for m in messages)
+
     def arrive(self) -> None:
         """Take in requests that the product gave up waiting for."""
         due = [each for each in self._late if each[0] <= self._time.now]

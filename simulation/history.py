@@ -43,7 +43,7 @@ _ASK_AGAIN = 0.3
 _EVENING = (timedelta(minutes=10), timedelta(minutes=15))
 # Longer than any lease, delay, retry of a webhook, approval or wait for money.
 _END = [*[timedelta(minutes=12)] * 3, *[timedelta(hours=hours) for hours in (2, 7, 25, 25, 60, 90)]]
-_END_ROUNDS = 3
+_END_ROUNDS, _END_ROUNDS_MAX = 3, 9
 # What is due by a fast clock is then also due by a slow one.
 _BETWEEN_ROUNDS = 3 * DRIFT_MAX
 _DAY = timedelta(days=1)
@@ -153,8 +153,15 @@ class _History:
         for _ in range(_END_ROUNDS):
             self._pass(_BETWEEN_ROUNDS)
             self._sweep_once()
-        for _ in range(_END_ROUNDS):
+        quiet = 0
+        for _ in range(_END_ROUNDS_MAX):
+            has_news = self._world.bank.has_news()
+            if quiet >= _END_ROUNDS and not has_news:
+                break
             self._pass(_BETWEEN_ROUNDS)
+            if has_news:  # of what was sent at the end
+                self._sweep_once()
+            quiet = 1 if has_news else quiet + 1
             self._queues[Role.DISPATCHER].append(actors.delivery(self._world, -1))
             self._work([])
 
