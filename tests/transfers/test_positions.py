@@ -43,7 +43,7 @@ def approve(row, by="usr_bob"):
 
 def accounts():
     """What each account of the books has, in cents."""
-    found = Counter()
+    found: Counter[str] = Counter()
     for each in totals():
         found[each.name] += each.debit - each.credit
     return found

@@ -183,7 +183,7 @@ class TestTheNextList:
         take(self.lines(20), now)
         assert list(participants.check(Scope())) == []
 
-        Participant.objects.last().delete()
+        Participant.objects.latest("pk").delete()
 
         (finding,) = participants.check(Scope())
         assert finding.code == "instant_participants"
