@@ -41,7 +41,7 @@ class Directory:
     def judge(self, routing_number: str, kind: ConversationKind) -> Unreachable | None:
         """Why this bank is not sent anything of this kind; None: it is tried."""
         bank = self.banks.get(routing_number)
-        if not self.is_imported or (bank is None and self.profile.tries_unknown):
+        if not self.is_imported or (bank is None and self.profile.tries_unlisted):
             return None
         if bank is not None and self._takes(bank, kind):
             return None

@@ -35,15 +35,3 @@ def _of_wall_clock(local: datetime) -> datetime:
     if moment.astimezone(EASTERN).replace(tzinfo=None) != local:
         raise ValueError("the clocks went forward over this moment")
     return moment
-
-
-def is_skewed(made_at: datetime, *, now: datetime, profile: Profile) -> bool:
-    """Whether a message that comes now says that it was made too long ago, or later than now.
-
-    RTP's hour that comes twice in autumn is looked at both ways.
-    """
-    spellings = {made_at}
-    if not profile.has_offset:
-        local = made_at.astimezone(EASTERN)
-        spellings.add(local.replace(fold=1 - local.fold).astimezone(UTC))
-    return all(abs(now - each) > profile.skew_max for each in spellings)

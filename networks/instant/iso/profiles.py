@@ -49,8 +49,8 @@ class Profile:
     unanswered_after: timedelta  # when what `silence` says is done, at the earliest
     silence: Silence
     returns: Returns
-    skew_max: timedelta  # between a message's moment and when it comes
-    tries_unknown: bool  # whether a bank is tried that the imported list of banks does not name
+    skew_max: timedelta  # how far ahead of our clock a message's moment may be
+    tries_unlisted: bool  # whether a bank is tried that the imported list of banks does not name
 
     def full_name(self, kind: str) -> str:
         """`pacs.008.001.08`. Raises KeyError for a message that the network does not have."""
@@ -97,7 +97,7 @@ RTP = Profile(
     silence=Silence.REPEAT,
     returns=Returns.PAYMENT,
     skew_max=timedelta(minutes=5),
-    tries_unknown=False,  # the list is complete, and comes every day
+    tries_unlisted=False,  # the list is complete, and comes every day
 )
 
 FEDNOW = Profile(
@@ -119,7 +119,7 @@ FEDNOW = Profile(
     silence=Silence.ASK,
     returns=Returns.MESSAGE,
     skew_max=timedelta(minutes=5),
-    tries_unknown=True,  # how often the list comes is not published; a bank that is none is refused
+    tries_unlisted=True,  # how often the list comes is not published; the network refuses it
 )
 
 PROFILES: Mapping[str, Profile] = MappingProxyType({each.name: each for each in (RTP, FEDNOW)})

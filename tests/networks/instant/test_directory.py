@@ -228,12 +228,12 @@ class TestJudging:
     def test_tries_a_bank_that_is_not_named_where_the_profile_says_so(self, now):
         unknown = "071000013"
 
-        assert (RTP.tries_unknown, FEDNOW.tries_unknown) == (False, True)
+        assert (RTP.tries_unlisted, FEDNOW.tries_unlisted) == (False, True)
         assert self.judge(now, unknown) is None
         assert self.judge(now, unknown, profile=RTP).reason == (
             "This bank takes no payments over RTP. Use ACH instead."
         )
-        assert self.judge(now, unknown, profile=replace(FEDNOW, tries_unknown=False)) is not None
+        assert self.judge(now, unknown, profile=replace(FEDNOW, tries_unlisted=False)) is not None
 
     def test_takes_two_queries_for_many(self, now, django_assert_num_queries):
         with django_assert_num_queries(2):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from networks.instant.iso.clocks import is_skewed, moment_of, text_of
+from networks.instant.iso.clocks import moment_of, text_of
 from networks.instant.iso.profiles import FEDNOW, RTP
 
 MOMENTS = st.integers(
@@ -69,25 +69,6 @@ class TestMoments:
     def test_in_another_form_are_none(self, text, profile):
         with pytest.raises(ValueError, match=r"form|day is out of range|Invalid isoformat"):
             moment_of(text, profile)
-
-
-class TestSkew:
-    @pytest.mark.parametrize(
-        ("seconds", "is_it"), [(0, False), (300, False), (-300, False), (301, True), (-301, True)]
-    )
-    @pytest.mark.parametrize("profile", [RTP, FEDNOW], ids=["rtp", "fednow"])
-    def test_five_minutes_either_way(self, profile, seconds, is_it):
-        now = at(date(2026, 7, 4), 12)
-
-        assert is_skewed(now + timedelta(seconds=seconds), now=now, profile=profile) is is_it
-
-    def test_the_hour_that_comes_twice_is_no_skew_without_an_offset(self):
-        now = at(FALL, 6, 30)
-        made_at = moment_of(text_of(now, RTP), RTP)
-
-        assert now - made_at == timedelta(hours=1)
-        assert not is_skewed(made_at, now=now, profile=RTP)
-        assert is_skewed(made_at, now=now, profile=FEDNOW)
 
 
 class TestDays:
