@@ -97,7 +97,7 @@ SECTIONS = (
                 ),
             ),
             Term("offset_routing", "Routing number of our account", TEXT),
-            Term("settlement_account", "Settlement account", TEXT, "What our ledger calls it."),
+            Term("settlement_account", "Settlement account", TEXT, "A note: nothing goes by it."),
         ),
     ),
     Section(

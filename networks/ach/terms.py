@@ -90,7 +90,7 @@ class RailTerms:
     entries_per_file_max: int = 250_000
     offset: Offset = Offset.NONE
     offset_routing: str = ""
-    settlement_account: str = ""  # what our ledger calls the account at this bank
+    settlement_account: str = ""  # a note for people; our ledger goes by the name of the rail
     ack_format: AckFormat = AckFormat.JSONL
     ack_within: timedelta = timedelta(hours=2)
     accept_after: timedelta = timedelta(hours=4)

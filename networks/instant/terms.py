@@ -92,7 +92,7 @@ class RailTerms:
     request_max: int = AMOUNT_MAX
     payment_max: int = AMOUNT_MAX
     tries_unknown: int = 5
-    settlement_account: str = ""  # what our ledger calls the account at this bank
+    settlement_account: str = ""  # a note for people; our ledger goes by the name of the rail
     keeps_position: bool = False  # nothing leaves beyond the money that lies at the network
     position_warn_below: int = 0  # cents at the network below which people are told
     statements: str = ""  # files that the operator puts there, as /srv/bank/rtp_*.xml, if it does

@@ -40,7 +40,9 @@ WORDING = Wording(
         Section(
             ACCOUNT_SECTION,
             (
-                Term("settlement_account", "Settlement account", TEXT, "What our ledger calls it."),
+                Term(
+                    "settlement_account", "Settlement account", TEXT, "A note: nothing goes by it."
+                ),
                 Term(
                     "statements",
                     "Files of statements",
