@@ -36,6 +36,7 @@ from networks.base import (
     Withdrawal,
 )
 from networks.instant import limits, rails, sending, settling, taking
+from networks.instant.iso.messages import FIRSTS
 from networks.instant.models import Conversation, InstantEvent, Message
 from networks.instant.models.events import EVENT_PREFIX
 from networks.instant.states import ConversationKind, ConversationStatus, MessageStatus
@@ -79,7 +80,7 @@ class InstantNetwork:
     def custody(self, instruction_ids: Sequence[str]) -> dict[str, Custody]:
         unsure = Message.objects.filter(
             conversation=OuterRef("pk"),
-            name__in=("pain.013", *sending.ORDERS),
+            name__in=FIRSTS,
             status__in=(MessageStatus.TO_SEND, MessageStatus.SILENT),
         )
         rows = self._of(instruction_ids).annotate(is_leaving=Exists(unsure))

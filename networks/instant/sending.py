@@ -26,7 +26,13 @@ from common.database_clock import judged
 from common.engine import arrays, sql
 from networks.instant import connecting, messages, rails, settling, writing
 from networks.instant.iso import reader, writer
-from networks.instant.iso.messages import CreditTransfer, PaymentReturn
+from networks.instant.iso.messages import (
+    ORDERS,
+    CreditTransfer,
+    PaymentReturn,
+    StatusReport,
+    StatusRequest,
+)
 from networks.instant.iso.profiles import Silence
 from networks.instant.models import Message
 from networks.instant.rails import RailInForce
@@ -41,8 +47,6 @@ TOGETHER = 50
 THREADS = 16
 ALL_WITHIN = timedelta(seconds=25)
 SOON, LATER = timedelta(seconds=2), timedelta(minutes=10)
-ORDERS = frozenset({CreditTransfer.kind, PaymentReturn.kind})  # which move money
-_QUESTION = "pacs.028"
 
 _RECORD = """
 UPDATE instant_message AS message
@@ -204,7 +208,7 @@ def _record(
         letter.row.conversation_id
         for letter, result in zip(letters, results, strict=True)
         if letter.row.conversation_id
-        and (letter.row.name == "pacs.002" or result.outcome == Outcome.NOT_TAKEN)
+        and (letter.row.name == StatusReport.kind or result.outcome == Outcome.NOT_TAKEN)
     )
     said = [_said(each.row, result) for each, result in zip(letters, results, strict=True)]
     rows = [letter.row for letter in letters]
@@ -242,7 +246,7 @@ def _due(rail: RailInForce, row: Message, result: Result, now: datetime) -> date
     """When to see to it again if no answer came by then."""
     if result.outcome == Outcome.NOT_BEGUN:
         return now
-    if result.outcome == Outcome.NOT_TAKEN or row.name == _QUESTION:
+    if result.outcome == Outcome.NOT_TAKEN or row.name == StatusRequest.kind:
         return None  # whoever waits for the answer to a question asks again
     if row.name in ORDERS:
         return _next_try(rail, row, now)
@@ -259,5 +263,5 @@ def _follow(rail: RailInForce, row: Message, result: Result, now: datetime) -> N
     if result.outcome == Outcome.NOT_TAKEN:
         log.error("instant_message_not_taken", rail=rail.name, message=row.pk, code=result.code)
         settling.not_taken(row, code=result.code, reason=result.reason, now=now)
-    elif result.outcome == Outcome.SENT and row.name == "pacs.002":
+    elif result.outcome == Outcome.SENT and row.name == StatusReport.kind:
         settling.answered(rail, row, now=now)

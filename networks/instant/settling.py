@@ -16,6 +16,7 @@ from django.db.models import F, Q, QuerySet
 from common.engine.lookups import one_of
 from networks import calendar, return_codes
 from networks.instant import telling
+from networks.instant.iso.messages import FIRSTS, StatusReport, StatusRequest
 from networks.instant.models import Conversation, Message
 from networks.instant.models.events import InstantEventKind
 from networks.instant.rails import RailInForce
@@ -84,7 +85,7 @@ def may_be_there(message: Message) -> bool:
 
 def questions(about: Message) -> QuerySet[Message]:
     """What we asked the network about a payment of ours."""
-    return Message.objects.filter(related=about, direction=Direction.OUT, name="pacs.028")
+    return Message.objects.filter(related=about, direction=Direction.OUT, name=StatusRequest.kind)
 
 
 # --- What we asked for, or sent
@@ -196,8 +197,7 @@ def not_taken(message: Message, *, code: str, reason: str, now: datetime) -> Non
     if message.conversation_id is None:
         return
     row = locked(message.conversation_id)
-    is_order = message.name in {"pain.013", "pacs.008", "pacs.004"}
-    if is_order and row.status == S.SENT:
+    if message.name in FIRSTS and row.status == S.SENT:
         rejected(row, code=code[:16], reason=reason, now=now)
     else:
         put_to_a_person(row.pk, "answer_not_taken", now=now)
@@ -220,7 +220,7 @@ def advised(rail: RailInForce, credit: Conversation, *, day: date, now: datetime
     that the network cannot know it."""
     Conversation.objects.filter(pk=credit.pk).update(advised_at=now, settlement_date=day)
     credit.advised_at, credit.settlement_date = now, day
-    ours = Message.objects.filter(conversation=credit, name="pacs.002", direction="out")
+    ours = Message.objects.filter(conversation=credit, name=StatusReport.kind, direction="out")
     if ours.filter(attempts__gt=0).exists():
         end(ours, now=now)
         count(rail, credit, now=now)

@@ -233,6 +233,9 @@ Message = (
     | Resolution
     | Rejection
 )
+# Which move money, and which a conversation of ours begins with.
+ORDERS = frozenset({CreditTransfer.kind, PaymentReturn.kind})
+FIRSTS = ORDERS | {RequestForPayment.kind}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from networks.instant import settling
-from networks.instant.iso.messages import RequestAnswer
+from networks.instant.iso.messages import RequestAnswer, RequestForPayment
 from networks.instant.models import Message
 from networks.instant.rails import RailInForce
 from networks.instant.receiving import matching
@@ -22,7 +22,7 @@ _OVER = frozenset({S.REJECTED, S.EXPIRED, S.WITHDRAWN, S.RETURNED})
 def apply(rail: RailInForce, row: Message, said: RequestAnswer, now: datetime) -> None:
     """Raises Fault."""
     about = matching.ours(rail, said.original_message_id)
-    if about is None or about.name != "pain.013":
+    if about is None or about.name != RequestForPayment.kind:
         raise matching.nothing(rail, said.original_message_id)
     row.related, row.conversation_id = about, about.conversation_id
     asked = matching.conversation(about, end_to_end_id=said.original_end_to_end_id)

@@ -5,14 +5,20 @@ from __future__ import annotations
 from datetime import datetime
 
 from networks.instant import settling
-from networks.instant.iso.messages import Rejection, Resolution, ReturnRequest, StatusRequest
+from networks.instant.iso.messages import (
+    FIRSTS,
+    CreditTransfer,
+    Rejection,
+    Resolution,
+    ReturnRequest,
+    StatusRequest,
+)
 from networks.instant.models import Message, ReturnAsk
 from networks.instant.rails import RailInForce
 from networks.instant.receiving import matching
 from networks.instant.receiving.faults import Fault
 from networks.instant.states import AskStatus, ConversationStatus, MessageStatus
 
-_ORDERS = frozenset({"pain.013", "pacs.008", "pacs.004"})
 _KNOWN_BEFORE = "DUPLICATE"
 
 
@@ -20,7 +26,7 @@ def asked_back(rail: RailInForce, row: Message, said: ReturnRequest, now: dateti
     """Another bank asks for the money of a credit back (camt.056): a person decides. Raises
     Fault."""
     about = matching.theirs(rail, said.original_message_id)
-    if about is None or about.name != "pacs.008":
+    if about is None or about.name != CreditTransfer.kind:
         raise matching.nothing(rail, said.original_message_id)
     row.related, row.conversation_id = about, about.conversation_id
     credit = matching.conversation(about, end_to_end_id=said.original_end_to_end_id)
@@ -56,11 +62,11 @@ def not_readable(rail: RailInForce, row: Message, said: Rejection, now: datetime
     if about is None:
         raise matching.nothing(rail, said.reference)
     row.related, row.conversation_id = about, about.conversation_id
-    if said.code == _KNOWN_BEFORE or about.name == "pacs.028":
+    if said.code == _KNOWN_BEFORE or about.name == StatusRequest.kind:
         return  # it has the message; or whoever asked asks again
     conversation = matching.conversation(about)
     was_before = about.status == MessageStatus.ANSWERED or settling.may_be_there(about)
-    if about.name in _ORDERS and not was_before and conversation.status == ConversationStatus.SENT:
+    if about.name in FIRSTS and not was_before and conversation.status == ConversationStatus.SENT:
         settling.end(Message.objects.filter(pk=about.pk), now=now)
         settling.rejected(conversation, code=said.code[:16], reason=said.text, now=now)
         return

@@ -9,7 +9,13 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from networks.instant import ordering, settling
-from networks.instant.iso.messages import CreditTransfer, StatusReport
+from networks.instant.iso.messages import (
+    ORDERS,
+    CreditTransfer,
+    RequestForPayment,
+    StatusReport,
+    StatusRequest,
+)
 from networks.instant.models import Conversation, Message
 from networks.instant.rails import RailInForce
 from networks.instant.receiving import matching
@@ -22,7 +28,6 @@ _TIMED_OUT = frozenset({"DS24", "E997"})
 _NOT_FOUND = "NOOR"
 _KNOWN_BEFORE = "DUPL"  # the network has a message of this id: it says nothing new
 _CONTRADICTS = "contradicts"
-_ORDERS = frozenset({"pacs.008", "pacs.004"})
 
 
 class Meaning(StrEnum):
@@ -89,7 +94,7 @@ def apply(rail: RailInForce, row: Message, said: StatusReport, now: datetime) ->
         _of_ours(rail, row, said, about, meaning, now)
         return
     about = matching.theirs(rail, said.original_message_id)
-    if about is None or about.name not in _ORDERS:
+    if about is None or about.name not in ORDERS:
         raise matching.nothing(rail, said.original_message_id)
     _note(row, about)
     credit = matching.conversation(about, end_to_end_id=said.original_end_to_end_id)
@@ -105,14 +110,14 @@ def _of_ours(
     now: datetime,
 ) -> None:
     _note(row, about)
-    if about.name == "pacs.028":
+    if about.name == StatusRequest.kind:
         _of_question(rail, said, about, now)
         return
     conversation = matching.conversation(about, end_to_end_id=said.original_end_to_end_id)
     heard = _Heard(rail, said, about, conversation, now)
-    if about.name == "pain.013":
+    if about.name == RequestForPayment.kind:
         _of_request(heard, meaning)
-    elif about.name in _ORDERS:
+    elif about.name in ORDERS:
         _PAYMENT[meaning](heard)
     elif meaning == Meaning.REJECTED:  # of our answer to money that came in
         settling.put_to_a_person(conversation.pk, "answer_rejected", now=now)
@@ -134,7 +139,7 @@ def _answered(about: Message, now: datetime) -> None:
 def _is_last(heard: _Heard) -> bool:
     """Whether a report is about the newest order of its payment."""
     newer = Message.objects.filter(
-        conversation=heard.conversation, name__in=_ORDERS, direction="out", pk__gt=heard.about.pk
+        conversation=heard.conversation, name__in=ORDERS, direction="out", pk__gt=heard.about.pk
     )
     return not newer.exists()
 
@@ -193,7 +198,7 @@ def _said_to_be_settled(paid: Conversation) -> bool:
     """Whether the network said of an earlier order, which it had rejected, that it settled after
     all: then the rejection of a later one does not say that no money moved."""
     contradicting = Message.objects.filter(conversation=paid, direction="in", fault=_CONTRADICTS)
-    return contradicting.filter(name="pacs.002").exclude(said__startswith="RJCT").exists()
+    return contradicting.filter(name=StatusReport.kind).exclude(said__startswith="RJCT").exists()
 
 
 def _order_again(heard: _Heard) -> None:
