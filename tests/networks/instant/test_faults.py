@@ -100,8 +100,6 @@ def test_an_answer_with_the_id_of_another_tenants_payment(operator, order, bank,
     )
     hear()
 
-    if operator.name == "rtp" and not Message.objects.filter(status="faulty").exists():
-        pytest.skip("RTP's report does not carry the end-to-end id")
     assert (the_fault(), InstantEvent.objects.count()) == ("ids_disagree", 0)
 
 
