@@ -1,8 +1,9 @@
 """What the networks' codes mean, for people and for the rules that act on them.
 
 ACH: every return reason of the Nacha Operating Rules (R48, R49, R54-R60, R63-R66, R78, R79 and
-R86-R89 are unassigned). RTP: the ISO 20022 rejection reasons that this service meets. A code that
-is not here is a final answer as well: `lookup` gives a row that asks a person to look.
+R86-R89 are unassigned). RTP: the ISO 20022 reasons of rejections, and of requests
+for a return of funds, that this service meets. A code that is not here is a final answer as well:
+`lookup` gives a row that asks a person to look.
 """
 
 from __future__ import annotations
@@ -56,7 +57,62 @@ def _code(code: str, title: str, meaning: str, advice: str) -> ReturnCode:
     return ReturnCode(code=code, title=title, meaning=meaning, advice=advice)
 
 
+# Why the bank of whoever paid asked for the money back (camt.056). The same codes may refuse a
+# payment, so no sentence says what became of the money.
+_ASKED_BACK = (
+    _code(
+        "AM09",
+        "Wrong amount",
+        "The other bank says that the amount was wrong.",
+        "Agree on the amount with the account holder, then try again.",
+    ),
+    _code(
+        "CURR",
+        "Wrong currency",
+        "The other bank says that the currency was wrong.",
+        _SUPPORT,
+    ),
+    _code(
+        "CUTA",
+        "Could not be handled",
+        "The other bank says that it could not handle the payment.",
+        "Ask the account holder why, then try again.",
+    ),
+    _code(
+        "DUPL",
+        "Sent twice",
+        "The other bank says that the payment was sent twice.",
+        "Try again only if the money did not arrive by another payment.",
+    ),
+    _code(
+        "FRAD",
+        "Reported as fraud",
+        "The other bank says that the payment was fraud.",
+        "Find out what happened, and get the account holder's agreement before using this account"
+        " again.",
+    ),
+    _code(
+        "TECH",
+        "Sent by mistake",
+        "The other bank says that a technical fault sent the payment.",
+        "Try again if the payment was meant.",
+    ),
+    _code(
+        "UPAY",
+        "Not due",
+        "The other bank says that the payment was not due.",
+        "Settle with the account holder what is due before you try again.",
+    ),
+    _code(
+        "WNTB",
+        "Request for payment not agreed to",
+        "The other bank says that the account holder had not agreed to this request for payment.",
+        _ASK_FIRST,
+    ),
+)
+
 _TABLE = (
+    *_ASKED_BACK,
     _code(
         "R01",
         "Insufficient funds",
@@ -256,7 +312,7 @@ _TABLE = (
     _code(
         CUSTOMER_REFUSED,
         "Refused by the account holder",
-        "The account holder refused the request for payment.",
+        "The account holder refused the request for payment, or asked for the money back.",
         "Ask the account holder to approve the request at their bank, then try again.",
     ),
     _code(
@@ -315,7 +371,7 @@ _TABLE = (
 _UNAUTHORIZED = frozenset(["R05", "R07", "R10", "R11", "R29", "R51"])
 _ADMINISTRATIVE = frozenset(["R02", "R03", "R04"])
 _ENDS_AUTHORIZATION = _UNAUTHORIZED | {
-    *("R08", "R14", "R15", "R17", "R21", "R22", "R31", "R90", "SL12"),
+    *("R08", "R14", "R15", "R17", "R21", "R22", "R31", "R90", "SL12", "FRAD", "UPAY", "WNTB"),
 }
 _ENDS_ACCOUNT = _ADMINISTRATIVE | {
     *("R12", "R13", "R14", "R15", "R16", "R20", "R28", "R32", "R34", "R35", "R85", "R90"),

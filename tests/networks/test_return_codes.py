@@ -4,13 +4,16 @@ import re
 
 import pytest
 
+from desk.instant import asks
 from networks import return_codes
 from networks.refusals import CANNOT_TAKE_IT
 from networks.return_codes import Group
 
 UNASSIGNED = {48, 49, *range(54, 61), *range(63, 67), 78, 79, *range(86, 90)}
 ASSIGNED = {f"R{n:02d}" for n in range(1, 91)} - {f"R{n:02d}" for n in UNASSIGNED}
-ISO = {"AC01", "AC02", "AC03", "AC04", "AC06", "AM04", "CUST", "EXPIRED", "MD07", "SL12"}
+ASKED_BACK = {"AM09", "CURR", "CUTA", "DUPL", "FRAD", "TECH", "UPAY", "WNTB"}
+REFUSED = {"AC01", "AC02", "AC03", "AC04", "AC06", "AM04", "CUST", "EXPIRED", "MD07", "SL12"}
+ISO = REFUSED | ASKED_BACK
 
 
 def test_every_assigned_code_is_there_and_no_other_but_our_own_words():
@@ -57,6 +60,20 @@ def test_dead_details_end_the_account(code):
     row = return_codes.lookup(code)
 
     assert (row.ends_authorization, row.ends_account) == (False, True)
+
+
+@pytest.mark.parametrize("code", asks.ASKED)
+def test_whatever_another_bank_asks_money_back_for_has_words_for_tenants(code):
+    assert return_codes.lookup(code).title != "Unknown code"
+
+
+@pytest.mark.parametrize(
+    ("code", "ends"), [("FRAD", True), ("UPAY", True), ("WNTB", True), ("DUPL", False)]
+)
+def test_whoever_says_that_nobody_agreed_has_to_agree_again(code, ends):
+    row = return_codes.lookup(code)
+
+    assert (row.ends_authorization, row.ends_account) == (ends, False)
 
 
 def test_the_names_of_codes_survive_a_lookup():
