@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from balance import selectors as balances
 from common.clock import utc_now
 from desk import attempts, doers, verdicts
 from desk.access import desk_page, desk_render, doer_of
@@ -15,12 +17,21 @@ from desk.doers import Doer, Standing
 from desk.instant import asks, page, words
 from desk.instant.asks import AnswerForm
 from desk.verdicts import Verdict
-from networks.instant.models import ReturnAsk
+from networks.instant.models import Conversation, ReturnAsk
 from networks.instant.states import AskStatus
+from tenants import selectors as tenants
 
 SEE = "instant.view_returnask"
 _APPROVAL = Verdict(asks.approve, "Approved. The answer is sent.")
 _REJECTION = Verdict(asks.reject, "Rejected. Somebody proposes another answer.")
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Whose balance the money was added to, and the cents that are available there now."""
+
+    name: str
+    available: int
 
 
 @require_safe
@@ -94,6 +105,12 @@ def _standing(row: ReturnAsk, doer: Doer) -> Standing | None:
     return doers.standing(asks.APPROVES, asks.first_of(row), reader=doer)
 
 
+def _owner(paid: Conversation) -> Owner:
+    names = tenants.tenant_names([paid.tenant_id])
+    available = balances.summary(paid.tenant_id).available
+    return Owner(names.get(paid.tenant_id, ""), available)
+
+
 def _shown(request: HttpRequest, row: ReturnAsk, template: str, **values: Any) -> HttpResponse:
     credit = row.conversation
     paid = credit.original if credit.original and not credit.mismatch else None
@@ -106,6 +123,7 @@ def _shown(request: HttpRequest, row: ReturnAsk, template: str, **values: Any) -
         other_side=words.other_side(credit),
         paid=paid,
         subject=page.subject_of(paid.instruction_id) if paid else None,
+        owner=_owner(paid) if paid else None,
         why=asks.why(row),
         proposal=asks.proposal(row),
         to_do=asks.to_do(row),

@@ -15,7 +15,7 @@ from desk import doers
 from desk.entries.page import meaning
 from desk.instant import lists, words
 from networks.instant.models import Conversation, InstantEvent, Message, ReturnAsk
-from networks.instant.states import ConversationStatus, Direction
+from networks.instant.states import ConversationKind, ConversationStatus, Direction
 from tenants import selectors
 
 SHOWN = 50
@@ -79,7 +79,8 @@ class MessageLine:
 
 @dataclass(frozen=True)
 class ConversationPage:
-    """Everything the page shows. `after` is where its next messages begin, or None."""
+    """Everything the page shows. `after` is where its next messages begin, or None. `told` is None
+    where nobody waits for news."""
 
     row: Conversation
     tone: str
@@ -93,7 +94,7 @@ class ConversationPage:
     is_open: bool
     resolved_by: str
     moments: Sequence[Moment]
-    told: Sequence[tuple[InstantEvent, str]]
+    told: Sequence[tuple[InstantEvent, str]] | None
     related: Sequence[Conversation]
     asks: Sequence[ReturnAsk]
     messages: Sequence[MessageLine]
@@ -113,7 +114,6 @@ def conversation_page(conversation_id: str, *, after: str) -> ConversationPage:
     """Some eight queries, however long it is. Raises NotFound, Http404."""
     row = found(conversation_id)
     is_open = lists.is_open(row)
-    events = InstantEvent.objects.filter(conversation=row).order_by("due_at", "pk")[:SHOWN]
     names = selectors.tenant_names([row.tenant_id] if row.tenant_id else [])
     messages, behind = _messages(row, after)
     return ConversationPage(
@@ -129,7 +129,7 @@ def conversation_page(conversation_id: str, *, after: str) -> ConversationPage:
         is_open=is_open,
         resolved_by=doers.names_of([row.resolved_by]).get(row.resolved_by, ""),
         moments=sorted(_moments(row), key=lambda moment: moment.at),
-        told=[(event, _TOLD[event.kind]) for event in events],
+        told=_told(row),
         related=_related(row),
         asks=list(row.return_asks.order_by("created_at")[:SHOWN]),
         messages=messages,
@@ -142,6 +142,14 @@ def of_transfer(instruction_id: str) -> list[Conversation]:
     if there is none, else two."""
     row = Conversation.objects.filter(instruction_id=instruction_id).first()
     return [row, *_related(row)] if row else []
+
+
+def _told(row: Conversation) -> list[tuple[InstantEvent, str]] | None:
+    """A return of funds is our own: what is written of it, nobody takes."""
+    if row.kind == ConversationKind.GIVE_BACK:
+        return None
+    events = InstantEvent.objects.filter(conversation=row).order_by("due_at", "pk")[:SHOWN]
+    return [(event, _TOLD[event.kind]) for event in events]
 
 
 def _messages(row: Conversation, after: str) -> tuple[list[MessageLine], int | None]:
@@ -179,12 +187,12 @@ def subject_of(instruction_id: str) -> Link | None:
 
 
 def _moments(row: Conversation) -> Iterator[Moment]:
-    day = f"Settles on {row.settlement_date:%b %-d, %Y}" if row.settlement_date else ""
+    day = f"On the network's day {row.settlement_date:%b %-d, %Y}" if row.settlement_date else ""
     steps = (
         (row.created_at, "Taken over" if row.instruction_id else "Came", ""),
         (row.sent_at, "Sent", ""),
         (row.accepted_at, "Presented to the payer", ""),
-        (row.advised_at, "The network said that it settled", day),
+        (row.advised_at, "The network said that it settled", ""),
         (row.settled_at, "Settled", day),
         (row.final_due_at, "Final unless its bank refuses it before", ""),
         (row.ended_at, _ENDS.get(S(row.status), ""), meaning(row.code)),

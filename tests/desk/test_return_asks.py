@@ -17,7 +17,9 @@ from tenants.models import AuditEvent, User
 from tests.builders import browser_of, make_staff
 from tests.desk.exceptions import shown
 from tests.desk.instant import LIST, Talk, address, audited, talk
+from tests.networks.instant.builders import request
 from tests.networks.instant.life import hear, wait
+from tests.payments.builders import fund
 
 __all__ = ["talk"]
 pytestmark = pytest.mark.django_db
@@ -33,6 +35,18 @@ def ask(talk: Talk) -> ReturnAsk:
 def asked_back(talk: Talk) -> ReturnAsk:
     now = utc_now()
     money = talk.operator.transfer(now=now)
+    talk.money_comes(money, now)
+    talk.operator.say(talk.operator.ask_back(money, now=now))
+    hear()
+    return ReturnAsk.objects.latest("pk")
+
+
+def paid_back(talk: Talk, acme: Any) -> ReturnAsk:
+    """A request of acme's for 12.34 was paid, and the payer's bank asks for the money back."""
+    now = utc_now()
+    talk.bank.submit_many([request(now, tenant_id=acme.pk)], now=now)
+    asked: Any = talk.operator.taken()[0]
+    money = talk.operator.payment_of(asked, now=now)
     talk.money_comes(money, now)
     talk.operator.say(talk.operator.ask_back(money, now=now))
     hear()
@@ -80,6 +94,28 @@ class TestTwoPeople:
         assert "Approved by kim@ballast.example" in shown(desk, at(ask))
         back = Conversation.objects.get(kind="give_back")
         assert address(back) in shown(desk, address(ask.conversation))
+
+    @pytest.mark.parametrize(("has", "falls"), [(1_233, True), (1_234, False)])
+    def test_see_whose_balance_it_is_taken_from(self, desk, kim, talk, acme, has, falls):
+        fund(acme, has)
+        ask = paid_back(talk, acme)
+        propose(desk, ask)
+
+        page = shown(kim, at(ask, "decide/"))
+
+        assert "of Acme" in page
+        assert f"${has / 100:.2f} is available there now" in page
+        assert ("giving back takes it below zero" in page) is falls
+        decide(kim, ask)
+        assert "is available there now" not in shown(desk, at(ask))
+
+    def test_need_no_news_of_what_they_gave_back(self, desk, kim, talk, ask):
+        propose(desk, ask)
+        decide(kim, ask)
+        back = Conversation.objects.get(kind="give_back")
+
+        assert "Told to the rest of Ballast" not in shown(desk, address(back))
+        assert "Told to the rest of Ballast" in shown(desk, address(ask.conversation))
 
     def test_keep_it_for_a_reason(self, desk, kim, talk, ask):
         propose(desk, ask, "LEGL")
