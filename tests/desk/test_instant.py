@@ -17,7 +17,7 @@ from tenants.models import AuditEvent
 from tests.balance.builders import fund
 from tests.desk.instant import LIST, MESSAGES, PAYER, REASON, address, audited, shown, talk
 from tests.desk.test_page_sizes import BYTES_MAX
-from tests.networks.instant.builders import payment
+from tests.networks.instant.builders import payment, waiting
 from tests.networks.instant.life import wait
 from tests.payments.builders import pay
 
@@ -53,6 +53,14 @@ class TestOneConversation:
         assert 'href="/admin/desk/payments/pay_01kf0000000000000000000000/"' in page
         assert f'href="/admin/desk/tenants/{acme.pk}/"' in page
         assert PAYER not in page
+
+    def test_leads_to_the_money_that_it_waits_for(self, desk, talk):
+        row = waiting(payment(), utc_now())
+
+        page = shown(desk, address(row))
+
+        assert "Waits until the rail" in page
+        assert '<a class="desk-underlined" href="/admin/desk/positions/">' in page
 
     def test_leads_to_what_pays_it(self, desk, talk):
         row = talk.request_paid()
