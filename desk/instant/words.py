@@ -73,8 +73,8 @@ SAID: Mapping[str, str] = MappingProxyType(
 )
 # Why a person has to look at a conversation, and what to do then.
 _WHOSE = (
-    "Find out whose money it is. It is in the day's statement, and in suspense then: say there what"
-    " it was. It goes back only if its bank asks for it. Then resolve it"
+    "Find out whose money it is. Once the day's statement is here, say in Suspense what it was. It"
+    " goes back if the sender's bank asks for it. Then resolve it"
 )
 _ASK = "Ask the network what became of it, then resolve it"
 REVIEWS: Mapping[str, tuple[str, str]] = MappingProxyType(
