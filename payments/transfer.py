@@ -22,6 +22,7 @@ from payments.states import PaymentStatus
 from tenants import actors
 from tenants.actors import Actor
 from tenants.switches import SwitchKind
+from transfers import holds
 from transfers.books import Happened
 from transfers.contract import Effect, Rule, Transfer
 from transfers.inbox import messages
@@ -32,6 +33,7 @@ S = PaymentStatus
 _UNSENT = frozenset({S.CREATED})  # the answer to the submission is not recorded yet
 # What the network of a refused try may still say: nothing new.
 _SAID_OF_REFUSED = frozenset({EventKind.ACCEPTED, EventKind.REJECTED})
+_MAY_BE_PAID = "{network} refused it, and now says {says}: it may be paid already. Ask there first."
 # What the banks say to each other about a return moves nothing, once the return is applied.
 DISPUTE = Rule(
     moves={S.FAILED: S.FAILED, S.RETURNED: S.RETURNED},
@@ -164,6 +166,17 @@ class PaymentTransfer(Transfer[Payment]):
         if not (is_old and is_harmless and is_its_money):
             return False
         return row.refused_tries.filter(network=event.network).exists()
+
+    def contradicted(self, row: Payment, event: InboundEvent, now: datetime) -> None:
+        """Keep an automatic payment with us that another network had refused, if that one says
+        otherwise now: it may be paid already."""
+        is_old = row.tries > 1 and event.network != row.network
+        if not is_old or not row.is_unsent or row.held_at is not None:
+            return
+        if row.refused_tries.filter(network=event.network).exists():
+            reason = _MAY_BE_PAID.format(network=event.network, says=event.says.replace("_", " "))
+            actor = actors.network(event.network)
+            holds.hold(self, row.pk, reason=reason, actor=actor, now=now)
 
     def booked(self, row: Payment, happened: Happened, day: date | None) -> list[Booking]:
         return lifecycle.bookings(row, happened, day)

@@ -135,6 +135,10 @@ class MessageHandler(ABC, Generic[Subject]):
         than is known of that."""
         return False
 
+    def contradicted(self, row: Subject, event: InboundEvent, now: datetime) -> None:
+        """See to a locked row about which a network says what cannot be right. A person looks at
+        the message; nothing else moves by it."""
+
     def is_unanswered(self, row: Subject) -> bool:
         """Whether it may have been handed over, and no answer can be expected any more."""
         return False

@@ -29,7 +29,7 @@ WHERE {_MINE} AND conversation.kind <> 'credit' AND NOT (told.in_full AND CASE c
     WHEN 'final' THEN told.kinds = 'final, settled'
     WHEN 'coming_back' THEN told.kinds = 'settled'
     WHEN 'returned' THEN told.kinds IN ('final, returned, settled', 'returned, settled')
-    WHEN 'rejected' THEN told.kinds = 'rejected'
+    WHEN 'rejected' THEN told.kinds IN ('rejected', 'rejected, settled')
     WHEN 'expired' THEN told.kinds = 'rejected'
     WHEN 'withdrawn' THEN told.kinds = 'rejected'
     ELSE told.kinds = '' END)

@@ -159,6 +159,18 @@ def rejected(asked: Conversation, *, code: str, reason: str, now: datetime) -> N
         put_to_a_person(asked.pk, "give_back_rejected", now=now)
 
 
+def contradicted(conversation_id: str, *, settled_on: date | None, now: datetime) -> None:
+    """The network contradicts what it said before: a person looks at it. Whoever heard that a
+    payment was rejected hears that it says now that the money moved."""
+    put_to_a_person(conversation_id, "contradicted", now=now)
+    if settled_on is None:
+        return
+    paid = locked(conversation_id)
+    is_over = paid.kind == ConversationKind.PAYMENT and paid.status == S.REJECTED
+    if is_over and not paid.events.filter(kind=E.SETTLED).exists():
+        telling.tell(paid, E.SETTLED, now=now, day=settled_on)
+
+
 def coming_back(paid: Conversation, *, code: str, reason: str, now: datetime) -> None:
     """The receiving bank did not post what had settled: the money has to come back."""
     telling.take_back(paid, (E.FINAL,), now=now)

@@ -19,10 +19,10 @@ from common.clock import utc_now
 from funding.invariants import CHECKS as FUNDING_CHECKS
 from funding.models import FundingMethod, FundingSource
 from funding.services import sources
-from networks.base import Answer, InstructionRefused
-from networks.sandbox.bank import SandboxBank
+from networks.base import Answer, EventKind, InstructionRefused
+from networks.sandbox.bank import INSTANT_NAME, SandboxBank
 from payments.invariants import CHECKS as PAYMENT_CHECKS
-from payments.models import AUTO, PaymentMethod
+from payments.models import AUTO, Payment, PaymentMethod
 from tenants.actors import SYSTEM
 from tenants.models import Switch, Tenant, TenantStatus
 from tenants.services import accounts, switches
@@ -35,6 +35,7 @@ from tests.database import owner
 from tests.funding.builders import top_up
 from tests.payments.builders import fund, pay, take
 from tests.transfers.directions import DIRECTIONS, Direction
+from transfers.inbox.models import InboundEvent
 from transfers.submission import RETRY_AFTER
 
 Begin = Callable[[World], Act]
@@ -216,6 +217,24 @@ def rerouted(world: World) -> Act:
     return task("payments.process_network_events")
 
 
+def contradicted(world: World) -> Act:
+    """The network that could not take it says afterwards that it has moved the money."""
+    rerouted(world)({})
+    payment = Payment.objects.get(tenant=world.tenant)
+    InboundEvent.objects.create(
+        network=INSTANT_NAME,
+        event_id=f"late-{payment.pk}",
+        instruction_id=payment.pk,
+        kind=EventKind.FINAL,
+        amount=payment.amount,
+        currency=payment.currency,
+        occurred_at=utc_now(),
+        received_at=utc_now(),
+        next_attempt_at=utc_now(),
+    )
+    return task("payments.process_network_events")
+
+
 def played(world: World) -> Act:
     """A sandbox tenant runs all that is due."""
     make(DIRECTIONS["in"], world.tenant, count=3)
@@ -307,6 +326,7 @@ STORIES = [
     *_both("woken", woken),
     Story("several waiting payments", waiting, in_steps=True, is_work=True, finish=finish),
     Story("one sent another way", rerouted, in_steps=True, is_work=True, finish=finish),
+    Story("one held, as it may be paid", contradicted, in_steps=True, is_work=True, finish=finish),
     Story(
         "several by POST sandbox/process-due", played, takes_key=True, in_steps=True, finish=finish
     ),

@@ -316,6 +316,42 @@ class TestAfterwards:
         assert status_of(rerouted) == "processing"
         assert postings_of(rerouted) == [("lock", 10_000)]
 
+    @pytest.mark.parametrize(
+        ("kind", "more"),
+        [
+            (EventKind.FINAL, {}),
+            (EventKind.SETTLED, {"settlement_date": NOW.date()}),
+            (EventKind.RETURNED, {"code": "AC04"}),
+            (EventKind.REJECTED, {"code": "NOAT", "amount": 1}),
+        ],
+    )
+    def test_what_contradicts_it_keeps_it_from_being_paid_twice(self, rerouted, kind, more):
+        late = deliver(rerouted, kind, id="late", **more)
+        submit()
+
+        row = again(rerouted)
+        assert (row.status, row.attempts, row.standing) == ("created", 0, "on hold")
+        assert row.hold_reason == (
+            f"sandbox_rtp refused it, and now says {kind}: it may be paid already. Ask there first."
+        )
+        assert (late.outcome, late.note) == (InboundOutcome.REVIEW, "another network's payment")
+        line = AuditEvent.objects.get(subject_id=rerouted.pk, action="payment.held")
+        assert (line.actor_type, line.actor_id) == ("network", INSTANT_NAME)
+        assert not SandboxInstruction.objects.filter(network="sandbox").exists()
+
+    def test_more_that_contradicts_it_changes_no_hold_of_staff(self, rerouted):
+        holds.hold(PAYMENTS, rerouted.pk, reason="a look", actor=SYSTEM, now=NOW)
+
+        deliver(rerouted, EventKind.FINAL, id="late")
+
+        assert again(rerouted).hold_reason == "a look"
+
+    def test_what_another_network_says_of_it_keeps_it_from_nothing(self, rerouted):
+        late = deliver(rerouted, EventKind.FINAL, network="elsewhere", id="late")
+        submit()
+
+        assert (late.outcome, status_of(rerouted)) == (InboundOutcome.REVIEW, "processing")
+
     def test_it_can_be_canceled_until_the_other_network_has_it(self, funded, rerouted):
         orders.cancel(tenant_id=funded.pk, payment_id=rerouted.pk, actor=SYSTEM, now=NOW)
         submit()

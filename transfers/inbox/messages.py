@@ -278,6 +278,7 @@ def _apply_locked(handler: MessageHandler[Subject], event: InboundEvent, now: da
     if handler.repeats(row, event):
         return _close(event, InboundOutcome.APPLIED, KNOWN_BEFORE, now)
     if objection := judging.objection(handler, event, row):
+        handler.contradicted(row, event, now)
         return _close(event, InboundOutcome.REVIEW, objection, now)
     return _judge(handler, row, event, now)
 

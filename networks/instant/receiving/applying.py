@@ -132,7 +132,7 @@ def _note_fault(rail: RailInForce, row: Message, fault: Fault, now: datetime) ->
         fault_detail=fault.detail[:200],
     )
     if fault.conversation_id:
-        settling.put_to_a_person(fault.conversation_id, "contradicted", now=now)
+        settling.contradicted(fault.conversation_id, settled_on=fault.settled_on, now=now)
 
 
 @transaction.atomic

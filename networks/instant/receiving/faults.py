@@ -6,6 +6,7 @@ Faults of messages that cannot be read are the codec's (`networks.instant.iso.fa
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from types import MappingProxyType
 
 SENTENCES: Mapping[str, str] = MappingProxyType(
@@ -28,10 +29,19 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
 
 class Fault(Exception):
     """A message changes nothing, for a reason that people can look up. `detail` says more; a person
-    has to look at the conversation if one is given."""
+    has to look at the conversation if one is given. `settled_on`: the day on which its money
+    settled, as the message says."""
 
-    def __init__(self, code: str, detail: str = "", *, conversation_id: str = "") -> None:
+    def __init__(
+        self,
+        code: str,
+        detail: str = "",
+        *,
+        conversation_id: str = "",
+        settled_on: date | None = None,
+    ) -> None:
         super().__init__(code, detail)
         self.code = code
         self.detail = f"{SENTENCES[code]}: {detail}" if detail else SENTENCES[code]
         self.conversation_id = conversation_id
+        self.settled_on = settled_on

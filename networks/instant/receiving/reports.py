@@ -147,7 +147,7 @@ def _is_last(heard: _Heard) -> bool:
 def _payment_settled(heard: _Heard) -> None:
     paid = heard.conversation
     if not _is_last(heard) or paid.status in {S.REJECTED, S.COMING_BACK}:
-        raise _contradiction(heard)
+        raise _contradiction(heard, settled_on=heard.day)
     _answered(heard.about, heard.now)
     if paid.status in {S.SENT, S.SETTLED}:
         settling.settled(paid, day=heard.day, now=heard.now)
@@ -156,7 +156,7 @@ def _payment_settled(heard: _Heard) -> None:
 def _payment_unposted(heard: _Heard) -> None:
     paid = heard.conversation
     if not _is_last(heard) or paid.status in {S.REJECTED, S.COMING_BACK}:
-        raise _contradiction(heard)
+        raise _contradiction(heard, settled_on=heard.day)
     _answered(heard.about, heard.now)
     if paid.status == S.SENT:
         settling.settled_unposted(heard.rail, paid, day=heard.day, now=heard.now)
@@ -227,9 +227,10 @@ def _hand_over_again(order: Message, now: datetime) -> None:
     )
 
 
-def _contradiction(heard: _Heard) -> Fault:
+def _contradiction(heard: _Heard, *, settled_on: date | None = None) -> Fault:
     detail = f"{heard.said.status} while it is {heard.conversation.status}"
-    return Fault(_CONTRADICTS, detail, conversation_id=heard.conversation.pk)
+    about = heard.conversation.pk
+    return Fault(_CONTRADICTS, detail, conversation_id=about, settled_on=settled_on)
 
 
 def _nothing(heard: _Heard) -> None:

@@ -6,7 +6,9 @@ from datetime import timedelta
 
 import pytest
 
+from balance import invariants
 from common import leases
+from common.clock import utc_now
 from networks.base import (
     Accepted,
     Custody,
@@ -36,6 +38,10 @@ def paid(operator, bank, now):
     told = payment()
     assert isinstance(bank.submit_many([told], now=now)[told.id], Accepted)
     return told
+
+
+def findings():
+    return [str(each) for each in invariants.check(now=utc_now(), full=True).findings]
 
 
 def test_the_network_of_its_profile_carries_it(operator, bank):
@@ -148,9 +154,19 @@ class TestAnswer:
 
         hear()
 
-        assert kinds(bank) == ["rejected AC04"]
+        assert kinds(bank) == ["rejected AC04", "settled"]
         assert Message.objects.get(fault="contradicts").status == "faulty"
-        assert the(paid.id).review_code == "contradicted"
+        assert (the(paid.id).status, the(paid.id).review_code) == ("rejected", "contradicted")
+        assert not findings()
+
+    def test_that_contradicts_is_told_once(self, paid, operator, bank, now):
+        order = only(operator.taken())
+        operator.say(operator.report(order, "RJCT", code="AC04", now=now))
+        for status in (SETTLED[operator.name], "ACWP"):
+            operator.say(operator.report(order, status, now=now))
+        hear()
+
+        assert kinds(bank) == ["rejected AC04", "settled"]
 
 
 class TestPosting:

@@ -12,7 +12,8 @@ from balance.models import Balance
 from common.clock import utc_now
 from funding.models import FundingMethod
 from networks.instant.iso.messages import Reason
-from payments.models import PaymentMethod
+from networks.sandbox.models import SandboxInstruction
+from payments.models import AUTO, PaymentMethod
 from tests.builders import make_source
 from tests.funding.builders import run_due as run_funding
 from tests.funding.builders import top_up
@@ -78,6 +79,23 @@ def test_a_payment_that_is_refused_is_in_the_balance_again(acme, operator, now):
 
     row.refresh_from_db()
     assert (row.status, row.failure_code, available(acme)) == ("failed", "AC04", 50_000)
+    assert findings() == []
+
+
+def test_a_payment_that_was_refused_and_then_settles_goes_no_other_way(acme, operator, now):
+    fund(acme, 50_000)
+    row = pay(acme, 10_000, method=AUTO, now=now)
+    run_payments(now=now)
+    order = only(operator.taken())
+    operator.say(operator.report(order, "RJCT", code="NOAT", now=now))
+    operator.say(operator.report(order, SETTLED[operator.name], now=now))
+    hear()
+    run_payments(now=utc_now())
+
+    row.refresh_from_db()
+    assert (row.status, row.method, row.standing) == ("created", "ach_credit", "on hold")
+    assert not SandboxInstruction.objects.filter(external_id=row.pk).exists()
+    assert available(acme) == 40_000
     assert findings() == []
 
 
