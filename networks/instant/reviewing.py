@@ -1,12 +1,14 @@
-"""What a person has looked at: a conversation, or a message that has a fault. Nothing moves by it.
+"""What a person has to look at, or has looked at: a conversation, or a message that has a fault.
+Nothing moves by it.
 
 The caller writes the audit log.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
+import structlog
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Greatest
 
@@ -14,6 +16,12 @@ from common.errors import StaffRefusal
 from networks import columns
 from networks.instant.models import Conversation, Message
 from networks.instant.states import MessageStatus
+
+log = structlog.get_logger(__name__)
+
+# What only lasts is told again so long after a person has looked.
+QUIET_FOR = timedelta(days=1)
+_IS_OPEN = Q(resolved_at=None) | Q(resolved_at__lt=F("review_since"))
 
 
 class ReviewRefused(StaffRefusal):
@@ -24,13 +32,35 @@ class ReviewRefused(StaffRefusal):
 
 def conversations() -> QuerySet[Conversation]:
     """Those that a person has to look at, by an index of them alone."""
-    is_open = Q(resolved_at=None) | Q(resolved_at__lt=F("review_since"))
-    return Conversation.objects.filter(is_open, review_since__isnull=False)
+    return Conversation.objects.filter(_IS_OPEN, review_since__isnull=False)
 
 
 def messages() -> QuerySet[Message]:
     """Messages with a fault that nobody has looked at, by an index of them alone."""
     return Message.objects.filter(status=MessageStatus.FAULTY, resolved_at=None)
+
+
+def put_to_a_person(conversation_id: str | None, code: str, *, now: datetime) -> None:
+    """Have a person look at a conversation because something new happened. Whoever has another
+    matter of it in hand has to look again."""
+    if conversation_id is None:
+        return
+    rows = Conversation.objects.filter(pk=conversation_id)
+    if not conversations().filter(pk=conversation_id).update(review_code=code):
+        # The clock of whoever resolved it before may be ahead of ours.
+        since = Greatest(now, F("resolved_at") + timedelta(microseconds=1))
+        rows.update(review_code=code, review_since=since)
+    log.error("instant_conversation_for_review", conversation=conversation_id, code=code)
+
+
+def silent(conversation_id: str | None, *, is_new: bool, now: datetime) -> None:
+    """Have a person look at a conversation because nobody answers a message of it. Silence that
+    lasts is nothing new for a day, and hides nothing else that a person has to look at."""
+    if conversations().filter(pk=conversation_id).exists():
+        return
+    is_due = Q(review_since=None) | Q(resolved_at__lte=now - QUIET_FOR)
+    if is_new or Conversation.objects.filter(is_due, pk=conversation_id).exists():
+        put_to_a_person(conversation_id, "silent", now=now)
 
 
 def resolve(conversation_id: str, *, seen: str, why: str, by: str, now: datetime) -> None:

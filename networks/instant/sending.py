@@ -24,7 +24,7 @@ from common.database.job_doors import by
 from common.database.jobs import WORKER
 from common.database_clock import judged
 from common.engine import arrays, sql
-from networks.instant import connecting, messages, rails, settling, writing
+from networks.instant import connecting, messages, rails, reviewing, settling, writing
 from networks.instant.iso import reader, writer
 from networks.instant.iso.messages import (
     ORDERS,
@@ -130,8 +130,9 @@ def _letters(rail: RailInForce, row: Message, now: datetime) -> list[_Letter]:
     """What is handed over for a claimed message."""
     if row.attempts == 1:
         return [_Letter(row, row.content)]
-    if _times(rail, row) > rail.terms.tries_unknown:
-        settling.put_to_a_person(row.conversation_id, "silent", now=now)
+    too_often = _times(rail, row) - rail.terms.tries_unknown
+    if too_often > 0:
+        reviewing.silent(row.conversation_id, is_new=too_often == 1, now=now)
     if rail.profile.silence == Silence.REPEAT:
         return [_Letter(row, writer.duplicate(row.content, rail.profile))]
     if row.name in ORDERS:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 
-import structlog
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 
 from common.engine.lookups import one_of
 from networks import calendar, return_codes
-from networks.instant import telling
+from networks.instant import reviewing, telling
 from networks.instant.iso.messages import FIRSTS, StatusReport, StatusRequest
 from networks.instant.models import Conversation, Message
 from networks.instant.models.events import InstantEventKind
@@ -28,8 +27,6 @@ from networks.instant.states import (
     Direction,
     MessageStatus,
 )
-
-log = structlog.get_logger(__name__)
 
 S, E = ConversationStatus, InstantEventKind
 RETURN_CODE_LENGTH = 8  # as the rest of Ballast keeps it; a bank's own word may be longer
@@ -156,13 +153,13 @@ def rejected(asked: Conversation, *, code: str, reason: str, now: datetime) -> N
     CONVERSATION_STATES.advance(asked, S.REJECTED, code=code, reason=reason[:300], ended_at=now)
     telling.tell(asked, E.REJECTED, now=now, code=code, reason=reason)
     if asked.kind == ConversationKind.GIVE_BACK:
-        put_to_a_person(asked.pk, "give_back_rejected", now=now)
+        reviewing.put_to_a_person(asked.pk, "give_back_rejected", now=now)
 
 
 def contradicted(conversation_id: str, *, settled_on: date | None, now: datetime) -> None:
     """The network contradicts what it said before: a person looks at it. Whoever heard that a
     payment was rejected hears that it says now that the money moved."""
-    put_to_a_person(conversation_id, "contradicted", now=now)
+    reviewing.put_to_a_person(conversation_id, "contradicted", now=now)
     if settled_on is None:
         return
     paid = locked(conversation_id)
@@ -212,7 +209,7 @@ def not_taken(message: Message, *, code: str, reason: str, now: datetime) -> Non
     if message.name in FIRSTS and row.status == S.SENT:
         rejected(row, code=code[:16], reason=reason, now=now)
     else:
-        put_to_a_person(row.pk, "answer_not_taken", now=now)
+        reviewing.put_to_a_person(row.pk, "answer_not_taken", now=now)
 
 
 # --- What comes to us
@@ -245,7 +242,7 @@ def count(rail: RailInForce, credit: Conversation, *, now: datetime) -> None:
     CONVERSATION_STATES.advance(credit, S.FINAL, settled_at=now, settlement_date=day, ended_at=now)
     if credit.mismatch:
         telling.tell(credit, E.RECEIVED, now=now, day=day, reason=credit.reason)
-        put_to_a_person(credit.pk, credit.mismatch, now=now)
+        reviewing.put_to_a_person(credit.pk, credit.mismatch, now=now)
     elif credit.original_id is not None:
         _count_for(locked(credit.original_id), credit, day, now)
 
@@ -305,12 +302,4 @@ def watch_unadvised(*, now: datetime) -> None:
         created_at__range=began, kind=ConversationKind.CREDIT, status=S.ANSWERING, review_since=None
     )
     for pk in list(silent.values_list("pk", flat=True)):
-        put_to_a_person(pk, "not_advised", now=now)
-
-
-def put_to_a_person(conversation_id: str | None, code: str, *, now: datetime) -> None:
-    """Have a person look at a conversation, once for each reason."""
-    rows = Conversation.objects.filter(pk=conversation_id)
-    is_new = Q(review_since=None) | ~Q(resolved_at=None) & ~Q(review_code=code)
-    if rows.filter(is_new).update(review_code=code, review_since=now):
-        log.error("instant_conversation_for_review", conversation=conversation_id, code=code)
+        reviewing.put_to_a_person(pk, "not_advised", now=now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from networks.instant import settling
+from networks.instant import reviewing, settling
 from networks.instant.iso.messages import (
     FIRSTS,
     CreditTransfer,
@@ -70,7 +70,7 @@ def not_readable(rail: RailInForce, row: Message, said: Rejection, now: datetime
         settling.end(Message.objects.filter(pk=about.pk), now=now)
         settling.rejected(conversation, code=said.code[:16], reason=said.text, now=now)
         return
-    settling.put_to_a_person(conversation.pk, "message_refused", now=now)
+    reviewing.put_to_a_person(conversation.pk, "message_refused", now=now)
 
 
 def unexpected(rail: RailInForce, row: Message, said: Resolution, now: datetime) -> None:

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from types import MappingProxyType
 
-from networks.instant import ordering, settling
+from networks.instant import ordering, reviewing, settling
 from networks.instant.iso.messages import (
     ORDERS,
     CreditTransfer,
@@ -120,7 +120,7 @@ def _of_ours(
     elif about.name in ORDERS:
         _PAYMENT[meaning](heard)
     elif meaning == Meaning.REJECTED:  # of our answer to money that came in
-        settling.put_to_a_person(conversation.pk, "answer_rejected", now=now)
+        reviewing.put_to_a_person(conversation.pk, "answer_rejected", now=now)
 
 
 def _note(row: Message, about: Message) -> None:
@@ -171,7 +171,7 @@ def _payment_rejected(heard: _Heard) -> None:
     if paid.status == S.SENT:
         _answered(heard.about, heard.now)
         if _said_to_be_settled(paid):
-            settling.put_to_a_person(paid.pk, "contradicted", now=heard.now)
+            reviewing.put_to_a_person(paid.pk, "contradicted", now=heard.now)
         elif heard.code in _TIMED_OUT and paid.attempts < ATTEMPTS_MAX:
             _order_again(heard)
         else:

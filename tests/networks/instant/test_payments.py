@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 
 from balance import invariants
 from common import leases
@@ -17,7 +18,7 @@ from networks.base import (
     NetworkUnavailable,
     Withdrawal,
 )
-from networks.instant import connecting, rails, sending, taking
+from networks.instant import connecting, rails, reviewing, sending, taking
 from networks.instant.models import Conversation, Message
 from networks.instant.receiving import applying, storing
 from tests.networks.instant import builders
@@ -30,6 +31,7 @@ pytestmark = pytest.mark.django_db
 SETTLED = {"rtp": "ACTC", "fednow": "ACSC"}
 POSTED = {"rtp": "ACTC", "fednow": "ACCC"}
 TIMED_OUT = {"rtp": "DS24", "fednow": "E997"}
+ANN = "usr_ann"
 
 
 @pytest.fixture
@@ -38,6 +40,24 @@ def paid(operator, bank, now):
     told = payment()
     assert isinstance(bank.submit_many([told], now=now)[told.id], Accepted)
     return told
+
+
+def silence(times):
+    """Nobody answers, so many times."""
+    for _ in range(times):
+        wait(600)
+
+
+def resolve(told, seen=""):
+    """A person looks at it, by a clock that is ahead of the workers'."""
+    row, ahead = the(told.id), utc_now() + timedelta(minutes=1)
+    reviewing.resolve(row.pk, seen=seen or row.review_code, why="called", by=ANN, now=ahead)
+
+
+def a_day_passes(told):
+    day = timedelta(days=1, minutes=1)
+    rows = Conversation.objects.filter(instruction_id=told.id)
+    rows.update(review_since=F("review_since") - day, resolved_at=F("resolved_at") - day)
 
 
 def findings():
@@ -159,14 +179,29 @@ class TestAnswer:
         assert (the(paid.id).status, the(paid.id).review_code) == ("rejected", "contradicted")
         assert not findings()
 
-    def test_that_contradicts_is_told_once(self, paid, operator, bank, now):
+    def test_that_contradicts_is_told_once_and_put_to_a_person_each_time(
+        self, paid, operator, bank, now
+    ):
         order = only(operator.taken())
         operator.say(operator.report(order, "RJCT", code="AC04", now=now))
         for status in (SETTLED[operator.name], "ACWP"):
             operator.say(operator.report(order, status, now=now))
-        hear()
+            hear()
+            assert [row.pk for row in reviewing.conversations()] == [the(paid.id).pk]
+            resolve(paid)
+            assert not reviewing.conversations().exists()
 
         assert kinds(bank) == ["rejected AC04", "settled"]
+
+    def test_that_contradicts_is_seen_before_another_matter_is_resolved(self, paid, operator, now):
+        order = only(operator.taken())
+        silence(5)
+        operator.say(operator.report(order, "RJCT", code="AC04", now=now))
+        operator.say(operator.report(order, SETTLED[operator.name], now=now))
+        hear()
+
+        with pytest.raises(reviewing.ReviewRefused):
+            resolve(paid, seen="silent")
 
 
 class TestPosting:
@@ -243,6 +278,38 @@ class TestSilence:
         assert the(paid.id).review_code == "silent"
         assert (wait(30), wait(600)) == (0, 1)
         assert (the(paid.id).status, kinds(bank)) == ("sent", [])
+
+    def test_that_lasts_is_told_again_a_day_after_a_person_looked(self, paid):
+        silence(5)
+        resolve(paid)
+        wait(600)
+        assert not reviewing.conversations().exists()
+
+        a_day_passes(paid)
+        wait(600)
+
+        assert the(paid.id).review_code == "silent"
+        assert reviewing.conversations().exists()
+
+    def test_of_another_message_is_told_at_once(self, paid, operator, now):
+        order = only(operator.taken())
+        silence(5)
+        resolve(paid)
+        operator.say(operator.report(order, "RJCT", code=TIMED_OUT[operator.name], now=now))
+        hear()
+        silence(5)
+
+        assert reviewing.conversations().get() == the(paid.id)
+
+    def test_hides_nothing_else_that_a_person_has_to_look_at(self, paid, operator, now):
+        order = only(operator.taken())
+        operator.say(operator.report(order, "RJCT", code=TIMED_OUT[operator.name], now=now))
+        hear()
+        operator.say(operator.report(order, SETTLED[operator.name], now=now))
+        hear()
+        silence(6)
+
+        assert the(paid.id).review_code == "contradicted"
 
     def test_of_a_payment_that_the_network_does_not_have(self, paid, operator, bank, now):
         if operator.name == "rtp":
