@@ -15,7 +15,7 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "of_another_rail": "It is about a message of another rail",
         "ids_disagree": "The ids in it are of different messages",
         "amounts_disagree": "Its amount is not that of the payment",
-        "id_reused": "Another message came under this id before",
+        "id_reused": "Another message came under this id",
         "clock_ahead": "It was made at a time that is still to come",
         "not_for_us": "It is addressed to somebody else",
         "too_late": "What it is about has ended",

@@ -2,7 +2,8 @@
 
 A message is known by its id. The same one again, also where it is marked as a duplicate, is
 counted, and what we had answered is said again. Another one under a known id is kept, and changes
-nothing; so is one that cannot be read.
+nothing; so is one that cannot be read. One that was ahead of our clock is judged anew when it comes
+again, because our clock may have been slow.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from networks.instant.states import Direction, MessageStatus
 
 log = structlog.get_logger(__name__)
 
+_REUSED, _AHEAD = "id_reused", "clock_ahead"
+_JUDGED_ANEW = "It was judged anew when it came again"
+
 
 @transaction.atomic
 def store(rail: RailInForce, content: bytes, *, now: datetime) -> None:
@@ -38,15 +42,18 @@ def store(rail: RailInForce, content: bytes, *, now: datetime) -> None:
     first = _known(rail, read)
     if first is None:
         _keep(rail, read, canonical, now)
-    elif _is_same(rail, first, canonical):
-        _again(first, now)
-    else:
-        fault = Fault("id_reused")
+    elif not _is_same(rail, first, canonical):
+        fault = Fault(_REUSED)
         _keep_stray(rail, canonical, fault.code, fault.detail, now, read=read)
+    elif first.fault == _AHEAD and _fault(rail, read, now) is None:
+        _give_up_its_id(first)
+        _keep(rail, read, canonical, now)
+    else:
+        _again(first, now)
 
 
 def _known(rail: RailInForce, read: Read) -> Message | None:
-    rows = Message.objects.select_for_update(no_key=True, of=("self",)).exclude(fault="id_reused")
+    rows = Message.objects.select_for_update(no_key=True, of=("self",)).exclude(fault=_REUSED)
     return rows.filter(
         rail_id=rail.name, direction=Direction.IN, message_id=read.header.message_id
     ).first()
@@ -88,7 +95,7 @@ def _fault(rail: RailInForce, read: Read, now: datetime) -> Fault | None:
     if not isinstance(read.message, Rejection):
         made_at = max(made_at, read.message.created_at)
     if made_at - now > rail.profile.skew_max:
-        return Fault("clock_ahead")
+        return Fault(_AHEAD)
     return None
 
 
@@ -104,7 +111,7 @@ def _keep_stray(
     """Keep what has no id of its own, once per content, whatever a release before this one said of
     it."""
     columns = messages.sealed(content, Direction.IN)
-    has_no_id = Q(message_id="") | Q(fault="id_reused")
+    has_no_id = Q(message_id="") | Q(fault=_REUSED)
     known = Message.objects.filter(
         has_no_id, rail_id=rail.name, direction=Direction.IN, sha256=columns["sha256"]
     ).first()
@@ -123,6 +130,12 @@ def _keep_stray(
         **columns,
     )
     log.error("instant_message_has_a_fault", rail=rail.name, fault=fault)
+
+
+def _give_up_its_id(first: Message) -> None:
+    """Leave the id of a message that changed nothing to the next one."""
+    first.fault, first.fault_detail = _REUSED, f"{first.fault_detail}. {_JUDGED_ANEW}"
+    first.save(update_fields=("fault", "fault_detail"))
 
 
 def _again(first: Message, now: datetime) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from common.clock import utc_now
 from networks.instant import rails
-from networks.instant.models import InstantEvent, Message
+from networks.instant.iso import writer
+from networks.instant.models import Conversation, InstantEvent, Message
 from networks.instant.receiving import applying, faults, listening, storing
 from tests.networks.instant.builders import RAIL, make_rail, payment, request
 from tests.networks.instant.life import hear, kinds, the
@@ -109,6 +110,39 @@ def test_a_message_of_tomorrow(operator, order, now):
     hear()
 
     assert (the_fault(), InstantEvent.objects.count()) == ("clock_ahead", 0)
+
+
+@pytest.mark.parametrize("is_duplicate", [False, True])
+def test_a_message_that_was_ahead_of_our_clock_counts_when_it_comes_again(
+    operator, order, now, bank, is_duplicate
+):
+    rail, slow = rails.current(RAIL), now - timedelta(hours=1)
+    content = operator.content(operator.report(order, SETTLED[operator.name], now=now))
+    again = writer.duplicate(content, rail.profile) if is_duplicate else content
+    for each in (content, again):
+        storing.store(rail, each, now=slow)
+    assert (the_fault(), Message.objects.get(direction="in").copies) == ("clock_ahead", 1)
+
+    for _ in range(2):
+        operator.put(again)
+    hear()
+
+    assert kinds(bank) == ["settled", "final"]
+    first, second = Message.objects.filter(direction="in").order_by("pk")
+    assert (first.status, first.content, first.copies) == ("faulty", content, 1)
+    assert first.fault_detail == (
+        "It was made at a time that is still to come. It was judged anew when it came again"
+    )
+    assert (second.status, second.fault, second.copies) == ("applied", "", 1)
+
+
+def test_money_that_was_ahead_of_our_clock_is_known_by_its_id(operator, now):
+    money = operator.transfer(now=now)
+    storing.store(rails.current(RAIL), operator.content(money), now=now - timedelta(hours=1))
+    operator.say(money, operator.report(money, SETTLED[operator.name], now=now))
+    hear()
+
+    assert Conversation.objects.get().status == "final"
 
 
 def test_an_old_message_is_late_and_counts(operator, order, now, bank):
