@@ -27,7 +27,7 @@ def tell(
     day: date | None = None,
 ) -> None:
     """Say one thing of an instruction, from `due_at` on, or at once. `day` is the network's day of
-    settlement."""
+    settlement. What is about none of ours is written down and told nobody: a person has it."""
     InstantEvent.objects.create(
         rail_id=about.rail_id,
         conversation=about,
@@ -40,6 +40,7 @@ def tell(
         reference=about.reference,
         occurred_at=now,
         due_at=due_at or now,
+        acknowledged=not about.instruction_id,
     )
     wake(about.instruction_id)
 

@@ -322,6 +322,7 @@ class TestWhatAPersonLooksAt:
 
         assert "Nobody asked for it" in page
         assert "Find out whose money it is" in page
+        assert "Told nobody: a person has it" in page
 
     def test_is_among_the_exceptions(self, desk, talk):
         stray = talk.stray()

@@ -108,7 +108,8 @@ def _changes(run: _Run, records: Sequence[InRecord]) -> None:
 
 
 def _received(run: _Run, records: Sequence[InRecord]) -> None:
-    """Money that nobody asked for: told, and left to a person."""
+    """Money that nobody asked for: written down, and left to a person. Nobody waits for word of
+    it."""
     AchEvent.objects.bulk_create(
         [
             AchEvent(
@@ -122,6 +123,7 @@ def _received(run: _Run, records: Sequence[InRecord]) -> None:
                 reference=record.rdfi_trace,
                 occurred_at=run.now,
                 due_at=run.now,
+                acknowledged=True,
             )
             for record in records
         ]

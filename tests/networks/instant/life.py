@@ -9,7 +9,7 @@ from django.db.models import F
 from common.clock import utc_now
 from networks.base import NetworkEvent
 from networks.instant import sending
-from networks.instant.models import Conversation, Message
+from networks.instant.models import Conversation, InstantEvent, Message
 from networks.instant.network import InstantNetwork
 from networks.instant.receiving import listening
 from tests.networks.instant.builders import RAIL
@@ -38,6 +38,12 @@ def news(bank: InstantNetwork, *, days: int = 0) -> list[NetworkEvent]:
 
 def kinds(bank: InstantNetwork, *, days: int = 0) -> list[str]:
     return [f"{event.kind} {event.code}".strip() for event in news(bank, days=days)]
+
+
+def received() -> list[str]:
+    """What came that nobody asked for, which is written down and told nobody."""
+    events = InstantEvent.objects.filter(kind="received", instruction_id="", acknowledged=True)
+    return [event.kind for event in events]
 
 
 def the(instruction_id: str) -> Conversation:

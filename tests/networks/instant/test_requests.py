@@ -10,11 +10,11 @@ import pytest
 from common import leases
 from networks.base import Accepted
 from networks.instant import rails, sending, tasks
-from networks.instant.models import Conversation, InstantLine, Message
+from networks.instant.models import Conversation, InstantEvent, InstantLine, Message
 from networks.instant.receiving import applying, listening, storing
 from networks.instant.transport.https import HttpsSettings, HttpsTransport
 from tests.networks.instant.builders import ACCOUNT, RAIL, request
-from tests.networks.instant.life import hear, kinds, news, the
+from tests.networks.instant.life import hear, kinds, news, received, the
 from tests.networks.instant.operator import only
 from tests.networks.instant.transport.server import (
     Keys,
@@ -161,9 +161,9 @@ class TestMoney:
         ours = pay(operator, asked, now, **changes)
 
         assert ours.status == "ACTC"
-        (event,) = news(bank)
-        assert (event.kind, event.instruction_id) == ("received", "")
-        assert event.amount == changes.get("amount", 1_234)
+        assert news(bank) == []
+        assert received() == ["received"]
+        assert InstantEvent.objects.get().amount == changes.get("amount", 1_234)
         assert (the(told.id).status, credit().review_code) == ("sent", mismatch)
         assert credit().tenant_id == ""
 
@@ -173,8 +173,7 @@ class TestMoney:
 
         pay(operator, asked, now)
 
-        (event,) = news(bank)
-        assert event.kind == "received"
+        assert (news(bank), received()) == ([], ["received"])
         assert Conversation.objects.get(mismatch="second_payment").review_code == "second_payment"
 
     def test_while_another_payment_is_answered_is_the_second(self, asked, operator, bank, now):
@@ -185,7 +184,7 @@ class TestMoney:
         )
         hear()
 
-        assert sorted(kinds(bank)) == ["final", "received", "settled"]
+        assert (kinds(bank), received()) == (["settled", "final"], ["received"])
 
     def test_for_another_account_is_refused(self, asked, told, operator, bank, now):
         elsewhere = replace(asked.creditor, account_number="4000323457")
@@ -297,7 +296,7 @@ class TestExpiry:
 
         pay(operator, asked, now)
 
-        assert kinds(bank) == ["rejected EXPIRED", "received"]
+        assert (kinds(bank), received()) == (["rejected EXPIRED"], ["received"])
         assert credit().review_code == "after_expiry"
 
     def test_does_not_end_what_the_rail_was_not_heard_of(self, operator, bank, now, tmp_path):

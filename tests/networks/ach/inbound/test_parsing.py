@@ -298,6 +298,7 @@ class TestOtherThings:
         assert (record.information, record.company_id) == ("ACME REBATES", "9876543210")
         event = AchEvent.objects.get()
         assert (event.kind, event.amount, event.instruction_id) == ("received", 25_00, "")
+        assert event.acknowledged  # nobody waits for it
         assert event.record == record
         assert record.due_on == date(2026, 11, 27)
 
