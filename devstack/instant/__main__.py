@@ -24,7 +24,7 @@ from devstack.instant import client
 
 _TEXTS = frozenset(
     {"account", "code", "content", "end_to_end_id", "message_id", "payer_account"}
-    | {"payer_routing", "routing", "rtp_account", "fednow_account"}
+    | {"payer_routing", "reference", "routing", "rtp_account", "fednow_account"}
 )
 
 

@@ -158,15 +158,15 @@ class Control:
         with self._operator.looking() as db:
             return record.positions(db)
 
-    def fund(self, *, profile: str, amount: int, routing: str = "") -> int:
+    def fund(self, *, profile: str, amount: int, routing: str = "", reference: str = "") -> int:
         """Bring money of a participant into a network, or take it out (negative cents); gives its
-        position."""
+        position. The statement names the reference; one that is known moves nothing again."""
         chosen = byhand.profile_of(profile)
         with self._operator.working():
             desk = self._operator.desk(chosen)
             bank = routing or desk.terms.routing
             byhand.require_participant(desk, bank)
-            money.adjust(desk.db, chosen, bank, amount, desk.now)
+            money.adjust(desk.db, chosen, bank, amount, desk.now, reference=reference)
             return money.of(desk.db, profile, bank)
 
     def answer_request(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from datetime import datetime
 
+from devstack.instant import store
 from devstack.instant.clock import written
 from devstack.instant.profiles import Profile
 
@@ -32,10 +33,29 @@ def settle(db: sqlite3.Connection, payment: sqlite3.Row, profile: Profile, now: 
 
 
 def adjust(
-    db: sqlite3.Connection, profile: Profile, routing: str, amount: int, now: datetime
+    db: sqlite3.Connection,
+    profile: Profile,
+    routing: str,
+    amount: int,
+    now: datetime,
+    *,
+    reference: str = "",
 ) -> None:
-    """Bring money of a participant into the network (or take it out), by hand."""
-    _move(db, profile, routing, amount, None, now)
+    """Bring money of a participant into the network (or take it out), by hand. What has a reference
+    is done once, however often it is asked for. Raises ValueError if it was another amount."""
+    if not reference:
+        _move(db, profile, routing, amount, None, now)
+        return
+    known = db.execute(
+        "SELECT routing, amount FROM funding JOIN posting ON posting.id = posting_id"
+        " WHERE funding.profile = ? AND reference = ?",
+        (profile.name, reference),
+    ).fetchone()
+    if known is None:
+        posting = _move(db, profile, routing, amount, None, now)
+        store.insert(db, "funding", profile=profile.name, reference=reference, posting_id=posting)
+    elif tuple(known) != (routing, amount):
+        raise ValueError(f"{reference} was another amount, or of another participant")
 
 
 def _move(
@@ -45,22 +65,20 @@ def _move(
     amount: int,
     payment_id: int | None,
     now: datetime,
-) -> None:
+) -> int:
     row = db.execute(
         "UPDATE participant SET position = position + ? WHERE profile = ? AND routing = ?"
         " RETURNING position",
         (amount, profile.name, routing),
     ).fetchone()
-    db.execute(
-        "INSERT INTO posting (profile, routing, payment_id, amount, position, cycle_day, at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            profile.name,
-            routing,
-            payment_id,
-            amount,
-            row[0],
-            profile.cycle_day(now).isoformat(),
-            written(now),
-        ),
+    return store.insert(
+        db,
+        "posting",
+        profile=profile.name,
+        routing=routing,
+        payment_id=payment_id,
+        amount=amount,
+        position=row[0],
+        cycle_day=profile.cycle_day(now).isoformat(),
+        at=written(now),
     )

@@ -13,13 +13,14 @@ from devstack.instant.speaking import Desk
 
 
 def open_books(desk: Desk) -> None:
-    """Plan the end of the first cycle day."""
+    """Plan the end of the first cycle day. Those of `days_before` are over already."""
     planned = desk.db.execute(
         "SELECT 1 FROM job WHERE kind = 'statement' AND json_extract(data, '$.profile') = ?",
         (desk.profile.name,),
     ).fetchone()
     if planned is None:
-        _plan(desk, desk.profile.cycle_day(desk.now))
+        today = desk.profile.cycle_day(desk.now)
+        _plan(desk, today - timedelta(days=desk.terms.days_before))
 
 
 def close(desk: Desk, _subject: int, *, day: str) -> None:
@@ -79,8 +80,10 @@ def _entries(desk: Desk, day: str) -> tuple[Entry, ...]:
     rows = desk.db.execute(
         "SELECT posting.id, posting.at, posting.amount, payment.message_id,"
         " payment.instruction_id, payment.end_to_end_id, payment.returns_id, payment.remittance,"
-        " CASE WHEN posting.amount > 0 THEN debtor_name ELSE creditor_name END AS party"
+        " CASE WHEN posting.amount > 0 THEN debtor_name ELSE creditor_name END AS party,"
+        " funding.reference"
         " FROM posting LEFT JOIN payment ON payment.id = payment_id"
+        " LEFT JOIN funding ON funding.posting_id = posting.id"
         " WHERE posting.profile = ? AND routing = ? AND posting.cycle_day = ? ORDER BY posting.id",
         (desk.profile.name, desk.terms.routing, day),
     )
@@ -91,7 +94,7 @@ def _entries(desk: Desk, day: str) -> tuple[Entry, ...]:
             amount=row["amount"],
             message_id=row["message_id"] or "",
             instruction_id=row["instruction_id"] or "",
-            end_to_end_id=row["end_to_end_id"] or "NOTPROVIDED",
+            end_to_end_id=row["end_to_end_id"] or row["reference"] or "NOTPROVIDED",
             party=row["party"] or "",
             is_return=row["returns_id"] is not None,
             text=row["remittance"] or "",

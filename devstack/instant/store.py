@@ -134,6 +134,14 @@ CREATE TABLE IF NOT EXISTS posting (
 CREATE INDEX IF NOT EXISTS posting_of_day ON posting (profile, routing, cycle_day);
 CREATE INDEX IF NOT EXISTS posting_of_payment ON posting (payment_id);
 
+-- What whoever brought money in, or took it out, calls that: each name counts once.
+CREATE TABLE IF NOT EXISTS funding (
+    profile TEXT NOT NULL,
+    reference TEXT NOT NULL,
+    posting_id INTEGER NOT NULL UNIQUE REFERENCES posting,
+    PRIMARY KEY (profile, reference)
+);
+
 CREATE TABLE IF NOT EXISTS statement (
     profile TEXT NOT NULL,
     day TEXT NOT NULL,

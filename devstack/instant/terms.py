@@ -23,6 +23,8 @@ class Terms:
     fednow_account: str = "4000323456"
     opening_position: int = 100_000_000
     """Cents with which the participant begins in each network."""
+    days_before: int = 0
+    """Cycle days before its first one of which a new operator has statements, without lines."""
     payment_timeout: float = 20.0
     """Seconds from the time of a payment until it is settled or rejected."""
     ask_after: float = 25.0

@@ -70,6 +70,27 @@ class TestACycleDay:
         for day in ("20351102", "20351103", "20351104", "20351105"):
             assert stated(us, day).lines == ()
 
+    def test_names_money_that_was_brought_in_and_takes_it_once(self, us):
+        for _ in range(2):
+            us.operator.ask("fund", profile=us.name, amount=50_000, reference="OURS1")
+        us.operator.ask("fund", profile=us.name, amount=-700)
+        with pytest.raises(client.ControlError, match="another amount"):
+            us.operator.ask("fund", profile=us.name, amount=51_000, reference="OURS1")
+        us.operator.ask("clock", to=ENDS[us.name])
+
+        statement = stated(us, "20351102")
+
+        said = [(each.amount, each.references.end_to_end) for each in statement.lines]
+        assert said == [(50_000, "OURS1"), (-700, "")]
+        assert statement.heading.closing == 100_000_000 + 49_300
+
+    def test_of_a_new_operator_may_be_over_already(self):
+        with an_operator("--clock", FRIDAY, "--term", "days_before=1") as operator:
+            operator.ask("clock", seconds=1)  # what is due is done before
+
+            for us in (operator.rtp, operator.fednow):
+                assert stated(us, "20351101").lines == ()
+
     def test_of_fednow_begins_in_the_evening(self, operator):
         us = operator.fednow
         operator.ask("clock", to=ENDS["fednow"])
