@@ -113,11 +113,12 @@ LEFT JOIN ach_achreply AS reply ON event.kind = 'return_dishonored'
 """  # noqa: S608
 # Of an instant rail: a transfer is named by its end-to-end id. What went the other way has one of
 # its own where the network gives money back by a new payment: a credit that came back to us, or the
-# one by which we gave a credit back.
+# one by which we gave a credit back. Money that people moved is named by the move's id.
 _OF_INSTANT = f"""
 SELECT source.id, source.rail, source.step, source.cents, source.day, NULL::bigint AS batch_id,
-    '' AS trace, coalesce(back.end_to_end_id, said.end_to_end_id, '') AS reference
+    '' AS trace, coalesce(back.end_to_end_id, said.end_to_end_id, move.id, '') AS reference
 FROM ({_SOURCE}) AS source
+LEFT JOIN instant_positionmove AS move ON move.id = source.source_id
 LEFT JOIN instant_conversation AS said ON said.instruction_id = source.source_id
     AND said.instruction_id <> '' AND said.rail_id = source.rail
 LEFT JOIN LATERAL (

@@ -85,6 +85,9 @@ ours AS MATERIALIZED (
         SELECT FROM instant_conversation AS known
         WHERE known.end_to_end_id = said.name AND known.rail_id = %(rail)s
             AND (known.kind <> 'credit' OR known.original_id IS NOT NULL AND known.mismatch = ''))
+    UNION
+    SELECT line FROM said JOIN instant_positionmove AS move ON move.id = said.name
+        AND move.rail_id = %(rail)s AND move.status <> 'rejected'
 ), silent AS MATERIALIZED (
     SELECT * FROM free WHERE NOT EXISTS (SELECT FROM ours WHERE ours.line = free.line)
 )"""

@@ -88,8 +88,8 @@ class Life:
 
 
 @contextmanager
-def a_life(profile: str) -> Iterator[Life]:
-    with an_operator() as operator:
+def a_life(profile: str, *arguments: str) -> Iterator[Life]:
+    with an_operator(*arguments) as operator:
         connect(operator, profile)
         try:
             yield Life(operator, getattr(operator, profile), InstantNetwork(RAIL))
