@@ -88,7 +88,7 @@ def _suspense(now: datetime) -> Iterator[LateWork]:
 
 def _proofs(now: datetime) -> Iterator[LateWork]:
     if late := unproven.late_days(now=now):
-        why = list(unproven.obstacles()) or [_NO_OBSTACLE]
+        why = list(unproven.obstacles(now=now)) or [_NO_OBSTACLE]
         yield LateWork(
             what=f"{late[0]:%B %-d, %Y} has no proof of funds",
             facts=[("Why", reason) for reason in why],

@@ -11,7 +11,7 @@ from datetime import date, datetime
 
 import structlog
 from django.db import OperationalError, connection, transaction
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from psycopg.errors import SerializationFailure
 
 from common.engine import sql
@@ -47,7 +47,7 @@ def prove_due(*, now: datetime) -> ProofReport | None:
     Days that closed together with a later one are not proven by themselves: what tenants owned at
     their end is over. A difference is logged as an error once a day, and the day is tried again.
     """
-    if (day := _due_day()) is None:
+    if (day := _due_day(now)) is None:
         return None
     try:
         report = _prove(day, now)
@@ -67,14 +67,17 @@ def prove_due(*, now: datetime) -> ProofReport | None:
     return None
 
 
-def _due_day() -> date | None:
-    """The newest day that all accounts have closed; None if one has closed none, or it is
+def _due_day(now: datetime) -> date | None:
+    """The newest day that all accounts have closed; None if one has closed none up to it, or it is
     proven."""
-    ends = [_last_closed(account) for account in accounts.in_force()]
+    every = accounts.in_force()
+    ends = [unproven.closed_up_to(account, now=now) for account in every]
     if not ends or None in ends:
         return None
-    day = min(end.day for end in ends if end)
-    return None if ProofReport.objects.filter(day__gte=day).exists() else day
+    day = min(filter(None, ends))
+    if ProofReport.objects.filter(day__gte=day).exists():
+        return None
+    return day if all(_closed(account, day).exists() for account in every) else None
 
 
 def _prove(day: date, now: datetime) -> ProofReport:
@@ -115,7 +118,7 @@ def _bank_of(rail: str) -> str:
 def _figures(account: SettlementAccount, day: date, now: datetime) -> ClosedFigures:
     rail = account.rail_id
     expecting.take(rail, now=now)
-    closed = _closed_up_to(account, day)
+    closed = _closed(account, day).latest("day")
     return ClosedFigures(
         rail=rail,
         last4=account.last4,
@@ -127,12 +130,8 @@ def _figures(account: SettlementAccount, day: date, now: datetime) -> ClosedFigu
     )
 
 
-def _last_closed(account: SettlementAccount) -> ClosedDay | None:
-    return ClosedDay.objects.filter(rail=account.rail_id).order_by("-day").first()
-
-
-def _closed_up_to(account: SettlementAccount, day: date) -> ClosedDay:
-    return ClosedDay.objects.filter(rail=account.rail_id, day__lte=day).latest("day")
+def _closed(account: SettlementAccount, day: date) -> QuerySet[ClosedDay]:
+    return ClosedDay.objects.filter(rail=account.rail_id, day__lte=day)
 
 
 def _expected(rail: str, **which: date) -> int:

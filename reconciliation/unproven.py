@@ -9,6 +9,9 @@ from datetime import date, datetime, timedelta
 import structlog
 from django.core.cache import cache
 
+from common import days
+from networks.ach import bank_clock
+from networks.instant.models import InstantRail
 from reconciliation import accounts, due
 from reconciliation.models import ClosedDay, SettlementAccount
 from solvency.models import ProofReport
@@ -33,11 +36,11 @@ def late_days(*, now: datetime) -> list[date]:
     return [day for day in days if due.deadline(day) <= until]
 
 
-def obstacles() -> Iterator[str]:
+def obstacles(*, now: datetime) -> Iterator[str]:
     """What the next proof waits for, in sentences. It covers a day that every account has closed,
     so one account without a closed day holds up the proof of all."""
     accounts_in_force = accounts.in_force()
-    closed = {account.pk: _last_closed(account) for account in accounts_in_force}
+    closed = {account.pk: closed_up_to(account, now=now) for account in accounts_in_force}
     newest = max(filter(None, closed.values()), default=None)
     for account in accounts_in_force:
         last = closed[account.pk]
@@ -71,6 +74,15 @@ def disturbed(day: date, *, now: datetime) -> None:
         log.info("day_proven_later", day=day.isoformat())
 
 
-def _last_closed(account: SettlementAccount) -> date | None:
+def closed_up_to(account: SettlementAccount, *, now: datetime) -> date | None:
+    """The last day that an account has closed, as the banks' calendar has it; None without one.
+
+    The days of an instant network are ours. Where a stand-in bank's days pass in seconds, one that
+    is as many days ago by its calendar is as new (decision 0150).
+    """
     rows = ClosedDay.objects.filter(rail=account.rail_id).order_by("-day")
-    return rows.values_list("day", flat=True).first()
+    day = rows.values_list("day", flat=True).first()
+    theirs = bank_clock.at_bank(now)
+    if day is None or theirs == now or not InstantRail.objects.filter(pk=account.rail_id).exists():
+        return day
+    return day + (days.day_of(theirs) - days.day_of(now))

@@ -31,7 +31,7 @@ def proofs(request: HttpRequest) -> HttpResponse:
         title="Proofs of funds",
         page=page,
         late_days=unproven.late_days(now=utc_now()) if page.is_newest else [],
-        obstacles=list(unproven.obstacles()) if page.is_newest else [],
+        obstacles=list(unproven.obstacles(now=utc_now())) if page.is_newest else [],
         lines=[(row, reports.figures_of(reports.parsed(row))) for row in page.rows],
     )
 

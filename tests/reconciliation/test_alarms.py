@@ -154,7 +154,7 @@ class TestADayWithoutAProof:
         assert ClosedDay.objects.count() == 1
 
         assert proving.prove_due(now=NOW) is None
-        (obstacle,) = unproven.obstacles()
+        (obstacle,) = unproven.obstacles(now=NOW)
         assert obstacle.startswith("other ··")
         assert "has not closed a day yet, so no day is proven" in obstacle
         assert unproven.late_days(now=self.LATE) == [MONDAY]

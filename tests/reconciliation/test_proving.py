@@ -105,6 +105,16 @@ def test_an_account_of_two_rails_is_not_counted_twice(account):
     assert not ProofReport.objects.exists()
 
 
+def test_a_day_waits_for_an_account_that_has_closed_only_later_ones(account):
+    other = make_rail("other").pk
+    in_force(rail=other, opened_on=TUESDAY)
+    for rail, day in ((RAIL, MONDAY), (other, TUESDAY)):
+        take(bai2_of(day), rail=rail)
+        closing.close(rail, now=NOW)
+
+    assert prove() is None
+
+
 def test_a_difference_is_an_error_and_nothing_is_written(account):
     ada = live("Ada")
     lost = Booking(Step.IN_SETTLED, 5, RAIL, "funding_transaction", "ftx_lost", ada.pk, MONDAY)
