@@ -18,7 +18,8 @@ from networks import routing
 AMOUNT_MAX = 1_000_000_000
 _PARTICIPANT = re.compile(r"\d{9}([A-Z0-9]{2})?")
 _ADDRESS = re.compile(r"https://[A-Za-z0-9.\[\]:-]+(/[A-Za-z0-9._~-]+)*/?", re.ASCII)
-_FILES = re.compile(r"(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+/[A-Za-z0-9_*-][A-Za-z0-9._*-]*", re.ASCII)
+# Any folder, and in it a name in which a star stands for anything.
+_FILES = re.compile(r"(/(?!\.\.?/)[^/\x00-\x1f\x7f]+)+/[A-Za-z0-9_*-][A-Za-z0-9._*-]*")
 _PIN = re.compile(r"[0-9a-f]{64}")
 _NAME_MAX = 140
 PINS_MAX = 2  # the key in use and the next one

@@ -22,6 +22,13 @@ def test_a_position_is_stored_and_read():
     assert RailTerms.parse(terms.as_json()) == terms
 
 
+@pytest.mark.parametrize("folder", ["/srv/bank", "/home/ada/My Projects/ballast/.run/instant"])
+def test_statements_may_lie_in_any_folder(folder):
+    terms = RailTerms(**WHO, statements=f"{folder}/rtp_camt053_*.xml")
+
+    assert RailTerms.parse(terms.as_json()) == terms
+
+
 def test_terms_of_before_keep_no_position():
     stored = RailTerms(**WHO).as_json()
     del stored["keeps_position"], stored["position_warn_below"]
@@ -40,6 +47,11 @@ def test_terms_of_before_keep_no_position():
         ("position_warn_below", True),
         ("position_warn_below", 10**15 + 1),
         ("position_warn_below", "5"),
+        ("statements", "rtp_*.xml"),
+        ("statements", "/srv/../etc/rtp_*.xml"),
+        ("statements", "/srv/bank/../rtp_*.xml"),
+        ("statements", "/srv/bank/.rtp_*.xml"),
+        ("statements", "/srv/bank*/rtp\n.xml"),
     ],
 )
 def test_what_cannot_be_is_refused_by_its_name(term, value):
