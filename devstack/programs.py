@@ -17,6 +17,8 @@ CELERY = ["-m", "celery", "--quiet", "-A", "config"]
 # Of a new bank; `ctl terms` changes them. A banking day takes seconds while something waits, and a
 # late return comes soon after the money could be used, not after 60 days.
 BANK_TERMS = ("day_seconds=5", "late_return_days=8")
+# Of a new operator: what lies there is brought in by name, and there is a statement at once.
+OPERATOR_TERMS = ("opening_position=0", "days_before=1")
 # In a container everything runs as root; saying so at each start helps nobody.
 QUIET = {"PYTHONWARNINGS": "ignore:You're running the worker:UserWarning"}
 
@@ -47,7 +49,8 @@ def operator(profile: Profile) -> Program:
     """The operator of instant payments, and the page of the payer's bank."""
     profile.operator_connection.unlink(missing_ok=True)  # of the last run
     options = [f"--home={profile.operator}", f"--control={profile.operator_socket}"]
-    command = ["-m", "devstack.instant", "serve", *options]
+    terms = (f"--term={each}" for each in OPERATOR_TERMS)
+    command = ["-m", "devstack.instant", "serve", *options, *terms]
     return _program("operator", command, os.environ, stop_seconds=5)
 
 

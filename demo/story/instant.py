@@ -11,6 +11,7 @@ import time
 from ballast_client import calls
 from ballast_client.types import BankAccountIn, Payment
 
+from demo.story.api import manage
 from demo.story.console import chapter, check, dollars, say, wait_for
 from demo.story.live_tenant import Live
 from demo.story.payers_bank import PayersBank
@@ -37,6 +38,16 @@ def live(tenant: Live) -> None:
     _automatic(tenant)
     has = tenant.show_balance()["availableBalance"]
     check(has == had + MOVED, f"{dollars(has)} available")
+
+
+def show_days() -> None:
+    """The networks' days are those of the calendar: none ends within a demo."""
+    chapter("The networks' own days end when ours do")
+    rails = manage("close_day")["rails"]
+    for rail, ends in (("rtp", "midnight"), ("fednow", "19:00")):
+        said = rails[rail]
+        check(said["difference"] == 0, f"{rail}: closed at zero up to {said['day']}")
+        say(f"what moved since is on the statement of its day, which ends at {ends}, Eastern")
 
 
 def _requested(tenant: Live) -> None:
