@@ -177,6 +177,7 @@ class TestQueues:
         """A hundred submissions wait; each other kind comes within the first three."""
         others = ["payments.process_network_events", "tenants.send_due_emails"]
         with app.connection_for_write() as connection:
+            app.control.purge(connection=connection)  # what other tests have left there
             for name in ["funding.submit_due"] * 100 + others:
                 app.send_task(name, connection=connection, ignore_result=True)
             taken: list[str] = []
