@@ -20,6 +20,7 @@ from desk.doers import Doer
 from desk.entries import reversals
 from desk.files import acts as file_acts
 from desk.files import answers
+from desk.positions import acts as move_acts
 from desk.rails import acts
 from desk.rails.forms import TermsForm, WordedForm
 from networks.ach import (
@@ -367,7 +368,7 @@ def propose_move(world: World) -> Act:
 def decide_move(decision: str) -> Begin:
     def begin(world: World) -> Act:
         move = positions.Move(rail=instants.new_rail(), cents=5_000)
-        row = positions.propose(move, reason="x", by=ann().name, now=utc_now())
+        row = move_acts.propose(move=move, reason="x", doer=ann(), now=utc_now())
         return send(world, at("position_move", row.pk), decision=decision, **WHY)
 
     return begin
