@@ -23,15 +23,18 @@ from desk.positions import lists
 from desk.rails import acts
 from desk.rails.instant import acts as instant_acts
 from networks.ach import rails
+from networks.ach.models import InFile
 from networks.instant import certificates
 from networks.rails.models import Rail, RailKind
+from reconciliation.reading import read_due
 from tenants.actors import SYSTEM
 from tenants.services import staff
 from tests.crashes import instant_rails, instants
 from tests.crashes.bank_stories import a_stuck_file, ann
 from tests.crashes.banks import bank_said, closable, make_bank, statement
 from tests.crashes.every_call import BUSY, UNKNOWN, Story, Told
-from tests.crashes.world import Act, World
+from tests.crashes.stored import Stored
+from tests.crashes.world import END_LEASES, Act, World
 from tests.reconciliation.statements import OPENING
 from transfers.route_changes import open_route
 
@@ -223,7 +226,21 @@ BEGINNINGS: dict[str, Begin] = {
 # (tests/networks/ach/test_restoring.py), `staff_roles` says what staff may do.
 EXEMPT = {"ach_compare", "staff_roles"}
 
-STORIES = [Story(f"command {name}", begin) for name, begin in BEGINNINGS.items()]
+
+def read_on(stored: Stored) -> None:
+    """Let workers read the statements that wait to be tried again."""
+    stored.execute(END_LEASES)
+    InFile.objects.exclude(next_attempt_at=None).update(next_attempt_at=utc_now())
+    read_due(now=utc_now())
+
+
+# A statement is stored first. The command says that it waits where reading it fails: workers go on.
+STORIES = [
+    Story(f"command {name}", begin, in_steps=True, finish=read_on)
+    if name == "read_statement"
+    else Story(f"command {name}", begin)
+    for name, begin in BEGINNINGS.items()
+]
 
 
 def commands() -> set[str]:
