@@ -1,11 +1,12 @@
 """Takes the bank statements that the operator of an instant network puts into a folder.
 
 A file is removed once it is stored: whoever dies in between finds it there again, and the same
-bytes are stored once.
+bytes are stored once. One that changed meanwhile stays, and is taken again as another file.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
@@ -52,6 +53,7 @@ def _files(rail: str) -> str:
 
 
 def _keep(rail: str, path: Path, now: datetime) -> bool:
+    found = path.stat()
     try:
         stored = storing.store(
             rail_id=rail,
@@ -63,8 +65,16 @@ def _keep(rail: str, path: Path, now: datetime) -> bool:
     except NotStorable as refusal:
         log.error("statement_not_kept", rail=rail, name=path.name, code=refusal.code)
         return False
-    path.unlink(missing_ok=True)
+    remove(path, found)
     return stored.is_new
+
+
+def remove(path: Path, read: os.stat_result) -> None:
+    """Remove a file that was read. One that the operator has written on since stays: its rest would
+    be lost."""
+    is_here = path.stat() if path.exists() else None
+    if is_here and (is_here.st_size, is_here.st_mtime_ns) == (read.st_size, read.st_mtime_ns):
+        path.unlink(missing_ok=True)
 
 
 def _pieces(path: Path) -> Iterator[bytes]:

@@ -34,12 +34,12 @@ _NAME_MAX = 140
 _NEEDED = ("routing_number", "receives_credits", "receives_requests")
 
 DIGEST = """
-SELECT encode(sha256(convert_to(coalesce(string_agg(concat_ws('|', routing_number, name,
-    takes_payments, takes_requests, takes_returns, coalesce(to_char(since, 'YYYY-MM-DD'), ''),
-    coalesce(to_char(until, 'YYYY-MM-DD'), '')), E'\\n' ORDER BY routing_number COLLATE "C"), ''),
-    'UTF8')), 'hex') FROM instant_participant WHERE list_id = {list_id}
+SELECT encode(sha256(convert_to(coalesce(string_agg(jsonb_build_array(routing_number, name,
+    takes_payments, takes_requests, takes_returns, since, until)::text,
+    E'\\n' ORDER BY routing_number COLLATE "C"), ''), 'UTF8')), 'hex')
+FROM instant_participant WHERE list_id = {list_id}
 """
-# Of lists whose banks are kept: the present one of each network, and the one before.
+# Of the lists in force.
 _CHANGED = f"""
 SELECT '', list.id, 'the banks of the list of ' || list.profile || ' are not those it had'
 FROM instant_participantlist AS list

@@ -30,8 +30,7 @@ from networks.instant.states import (
 
 S, E = ConversationStatus, InstantEventKind
 RETURN_CODE_LENGTH = 8  # as the rest of Ballast keeps it; a bank's own word may be longer
-# Networks end a payment within seconds. Who looked once need not look again after a day.
-ADVISED_WITHIN, LOOKED_AT_FOR = timedelta(minutes=10), timedelta(days=1)
+ADVISED_WITHIN = timedelta(minutes=10)  # networks end a payment within seconds
 
 
 def locked(conversation_id: str) -> Conversation:
@@ -297,9 +296,8 @@ def expire_due(rail: str, *, now: datetime) -> int:
 def watch_unadvised(*, now: datetime) -> None:
     """Have a person ask what became of money to us that we took, where the network does not say:
     what it pays waits for it, and neither expires nor fails."""
-    began = (now - LOOKED_AT_FOR, now - ADVISED_WITHIN)
     silent = Conversation.objects.filter(
-        created_at__range=began, kind=ConversationKind.CREDIT, status=S.ANSWERING, review_since=None
+        status=S.ANSWERING, created_at__lte=now - ADVISED_WITHIN, review_since=None
     )
     for pk in list(silent.values_list("pk", flat=True)):
         reviewing.put_to_a_person(pk, "not_advised", now=now)

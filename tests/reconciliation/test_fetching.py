@@ -59,6 +59,21 @@ def test_the_same_bytes_are_kept_once(account, tmp_path):
     assert (InFile.objects.count(), left(tmp_path)) == (1, [])
 
 
+def test_what_is_written_on_meanwhile_stays(tmp_path):
+    path = tmp_path / "fednow_1.xml"
+    path.write_text("<half")
+    read = path.stat()
+    with path.open("a") as file:
+        file.write("/>")
+
+    fetching.remove(path, read)
+    assert left(tmp_path) == ["fednow_1.xml"]
+
+    fetching.remove(path, path.stat())
+    assert left(tmp_path) == []
+    fetching.remove(path, read)  # another worker was here
+
+
 def test_what_cannot_be_kept_stays_and_holds_up_nothing(account, tmp_path):
     (tmp_path / "fednow_0.xml").touch()
     (tmp_path / "fednow_1.xml").write_text("<good/>")

@@ -21,6 +21,7 @@ APPROVES = "instant.change_instantversion"
 PROPOSES = "instant.add_instantversion"
 
 
+@transaction.atomic
 def open_rail(
     *, name: str, profile: ProfileName | None, kind: RailKind | None, doer: Doer, now: datetime
 ) -> InstantRail:

@@ -178,6 +178,9 @@ class Conversation(models.Model):
             models.Index(
                 fields=("final_due_at",), name="instant_final_due", condition=Q(status="settled")
             ),
+            models.Index(
+                fields=("created_at",), name="instant_answering", condition=Q(status="answering")
+            ),
             models.Index(fields=("end_to_end_id",), name="instant_end_to_end"),
             models.Index(
                 fields=("original",), name="instant_followers", condition=~Q(original=None)

@@ -117,7 +117,9 @@ class TestMoney:
         assert (the(told.id).status, credit().status) == ("final", "final")
         assert (credit().original, credit().tenant_id) == (the(told.id), "ten_acme")
 
-    @pytest.mark.parametrize(("minutes", "code"), [(9, ""), (10, "not_advised")])
+    @pytest.mark.parametrize(
+        ("minutes", "code"), [(9, ""), (10, "not_advised"), (5 * 24 * 60, "not_advised")]
+    )
     def test_of_which_the_network_says_nothing_is_missed(
         self, asked, told, operator, now, minutes, code
     ):
