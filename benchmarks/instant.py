@@ -8,6 +8,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -193,22 +194,11 @@ def _ceiling(bare: Bare, seconds: int) -> float:
 
 
 def _together(work: Callable[[], None]) -> None:
-    """Do it in all threads. Raises CannotMeasure where one of them failed."""
-    problems: list[Exception] = []
-
-    def guarded() -> None:
-        try:
-            work()
-        except Exception as problem:  # it is told below, by the thread that measures
-            problems.append(problem)
-
-    threads = [threading.Thread(target=guarded) for _ in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if problems:
-        raise CannotMeasure(f"a bare handover failed: {problems[0]!r}")
+    """Do it in all threads. Raises what one of them did."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        running = [pool.submit(work) for _ in range(THREADS)]
+    for each in running:
+        each.result()
 
 
 def _figures(found: Found, pace: int) -> list[Figure]:
