@@ -22,7 +22,7 @@ def test_a_position_is_stored_and_read():
     assert RailTerms.parse(terms.as_json()) == terms
 
 
-@pytest.mark.parametrize("folder", ["/srv/bank", "/home/ada/My Projects/ballast/.run/instant"])
+@pytest.mark.parametrize("folder", ["/srv/bank", "/opt/My Projects/ballast/.run/instant"])
 def test_statements_may_lie_in_any_folder(folder):
     terms = RailTerms(**WHO, statements=f"{folder}/rtp_camt053_*.xml")
 
