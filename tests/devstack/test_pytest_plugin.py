@@ -36,6 +36,21 @@ def test_sees_servers(number):
     client.close()
 """
 
+HUNG = """
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+@pytest.mark.timeout(1)
+def test_waits_for_its_thread():
+    with ThreadPoolExecutor() as pool:
+        pool.submit(threading.Event().wait)
+
+def test_runs_all_the_same():
+    pass
+"""
+
 
 class Runs:
     """Pytest runs that share one state folder and one folder of notes."""
@@ -95,6 +110,19 @@ class TestOneRun:
         run.communicate()
 
         runs.stack.wait_for(lambda: not runs.stack.processes())
+
+
+class TestATestThatHoldsUpItsTimeLimit:
+    def test_ends_and_the_others_run(self, runs: Runs):
+        (runs.project / "test_servers.py").write_text(HUNG)
+
+        run = runs.begin("-n", "1")
+        output, _ = run.communicate(timeout=150)
+
+        assert run.returncode == 1
+        assert "crashed while running" in output
+        assert "1 failed, 1 passed" in output
+        assert runs.stack.processes() == {}
 
 
 class TestTwoRunsAtOnce:

@@ -26,7 +26,7 @@ from tests.networks.instant.builders import RAIL, make_rail, request
 from tests.networks.instant.life import the
 from tests.networks.instant.operator import Operator
 from tests.networks.instant.standin import Life, a_life
-from tests.races.together import rounds, together
+from tests.races.together import rounds, together, turns
 from transfers import submission
 from transfers.inbox import messages
 
@@ -85,7 +85,9 @@ def _approved(life: Life, funding_id: str, number: int, until: datetime) -> bool
 def work(funding_ids: list[str]) -> None:
     """What workers do, until every top-up has ended."""
     open_ones = FundingTransaction.objects.filter(pk__in=funding_ids)
-    while open_ones.exclude(status__in=("completed", "failed")).exists():
+    for _ in turns():
+        if not open_ones.exclude(status__in=("completed", "failed")).exists():
+            return
         listening.listen(RAIL, seconds=15, now=utc_now())
         messages.process(FUNDING, now=utc_now())
 
@@ -130,6 +132,13 @@ def operator(request, db, tmp_path: Path) -> Operator:
     return Operator(tmp_path, request.param)
 
 
+def wait_until_expired(instruction_id: str) -> None:
+    for _ in turns():
+        if the(instruction_id).status == "expired":
+            return
+        wait_for(utc_now() + APART)
+
+
 @rounds(2)
 def test_money_that_comes_while_workers_expire_requests(operator, round_):
     """The network brings late what was sent in time, and two workers listen, because one of them
@@ -145,13 +154,16 @@ def test_money_that_comes_while_workers_expire_requests(operator, round_):
         for number, pk in enumerate(ids):
             if number >= SURE:
                 wait_for(until + APART * (number - 10))
-            while number >= REQUESTS - SURE and the(pk).status != "expired":
-                wait_for(utc_now() + APART)
+            if number >= REQUESTS - SURE:
+                wait_until_expired(pk)
             money = operator.payment_of(asked[pk], now=now)
             operator.say(money, operator.report(money, SETTLED[operator.name], now=now))
 
     def hear() -> None:
-        while Conversation.objects.filter(kind="credit", status="final").count() < REQUESTS:
+        final = Conversation.objects.filter(kind="credit", status="final")
+        for _ in turns():
+            if final.count() == REQUESTS:
+                return
             InstantLine.objects.update(leased_until=None, next_attempt_at=utc_now())
             listening.listen(RAIL, seconds=15, now=utc_now())
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Lock
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -55,6 +56,15 @@ def _connect(start: Barrier) -> None:
     except Exception:
         start.abort()
         raise
+
+
+def turns(*, within_seconds: float = 120) -> Iterator[None]:
+    """For a loop in a worker: turns until it has taken too long, as it does when another worker
+    has failed. A test's time limit ends no thread but its own."""
+    deadline = monotonic() + within_seconds
+    while monotonic() < deadline:
+        yield
+    raise AssertionError(f"not done within {within_seconds:g} seconds")
 
 
 def wait_for_a_lock() -> None:
