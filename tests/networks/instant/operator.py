@@ -86,8 +86,10 @@ class Operator:
             content = writer.duplicate(content, self.profile)
         folder = self.home / "inbound"
         folder.mkdir(parents=True, exist_ok=True)
-        number = next(self.numbers)
-        (folder / f"{number:08}.xml").write_bytes(content)
+        name = f"{next(self.numbers):08}.xml"
+        unfinished = folder / f".{name}"  # not there yet for who looks meanwhile
+        unfinished.write_bytes(content)
+        unfinished.rename(folder / name)
 
     def refuse(self, about: Any, code: str, *, now: datetime) -> None:
         """Say that a message as such cannot be taken (admi.002)."""
