@@ -20,9 +20,11 @@ from typing import Any
 from benchmarks import processes
 from benchmarks.errors import CannotMeasure
 from common.clock import utc_now
+from desk import doers
+from desk.rails.instant import acts
 from networks import registry
 from networks.base import Method
-from networks.instant import changing, key_slots, rails
+from networks.instant import rails
 from networks.instant.iso import ids, writer
 from networks.instant.iso.messages import Account, CreditTransfer
 from networks.instant.iso.profiles import EASTERN, FEDNOW
@@ -96,9 +98,9 @@ def operator(name: str) -> Iterator[Operator]:
 
 def connect(there: Operator) -> None:
     """Lead instant payments of sandbox tenants to the operator."""
-    now = utc_now()
-    rail = changing.open_rail(
-        name=RAIL, profile=ProfileName.FEDNOW, kind=RailKind.STAND_IN, now=now
+    now, doer = utc_now(), doers.operator(WHO)
+    rail = acts.open_rail(
+        name=RAIL, profile=ProfileName.FEDNOW, kind=RailKind.STAND_IN, doer=doer, now=now
     )
     terms = RailTerms(
         participant=there.mine["participant_id"],
@@ -107,14 +109,15 @@ def connect(there: Operator) -> None:
         active=True,
         connection=Connection(base_url=there.mine["base_url"], pins=tuple(there.known["pins"])),
     )
-    changing.change_alone(
-        rail=rail, terms=terms, account=there.mine["account"], by=WHO, reason=WHY, now=now
+    acts.change_alone(
+        rail=rail, terms=terms, account=there.mine["account"], reason=WHY, doer=doer, now=now
     )
-    key_slots.take(
+    acts.take_key(
         rail=RAIL,
         private_key=there.private_key,
         certificate=there.certificate,
-        by=WHO,
+        reason=WHY,
+        doer=doer,
         now=now,
     )
     registry.look_again()
