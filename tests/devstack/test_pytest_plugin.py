@@ -45,7 +45,7 @@ import pytest
 @pytest.mark.timeout(1)
 def test_waits_for_its_thread():
     with ThreadPoolExecutor() as pool:
-        pool.submit(threading.Event().wait)
+        pool.submit(threading.Event().wait).result()
 
 def test_runs_all_the_same():
     pass
