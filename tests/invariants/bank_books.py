@@ -215,7 +215,7 @@ def _statements(now: datetime) -> dict[str, Any]:
         statements.bai2_of(day, 5_000, -1_000),
         statements.bai2_of(statements.TUESDAY, 20, 30, opening=opening + 4_000),
     ):
-        file = statements.take(content, rail=RAIL)
+        file = statements.take(content, rail=RAIL, now=now)
         assert file.status == "applied", file.faults
     first, second = account.statements.order_by("last_day")
     other = accounts.Opening(

@@ -83,16 +83,16 @@ def camt_of(day, *amounts, opening=OPENING):
     return camt053.write(said(day, *amounts, opening=opening), BANK, at=NOW)
 
 
-def store(content, *, name="statement.txt", rail=RAIL):
+def store(content, *, name="statement.txt", rail=RAIL, now=NOW):
     return storing.store(
-        rail_id=rail, folder=InFolder.STATEMENTS, name=name, content=[content], now=NOW
+        rail_id=rail, folder=InFolder.STATEMENTS, name=name, content=[content], now=now
     ).file
 
 
-def take(content, **where):
+def take(content, *, now=NOW, **where):
     """Store a file and do what workers do; gives its row as it is then."""
-    file = store(content, **where)
-    reading.read_due(now=NOW)
+    file = store(content, now=now, **where)
+    reading.read_due(now=now)
     return InFile.objects.get(pk=file.pk)
 
 
