@@ -28,6 +28,7 @@ SELECT pg_sleep(0.01), count(*) {WAITING_HERE}
     AND pg_backend_pid() = ANY (pg_blocking_pids(pid))
 """
 _LOOKS_MAX = 3_000
+_TURNS_SECONDS = 120
 
 
 def together(act: Callable[[int], Any], *, workers: int) -> list[Any]:
@@ -58,13 +59,13 @@ def _connect(start: Barrier) -> None:
         raise
 
 
-def turns(*, within_seconds: float = 120) -> Iterator[None]:
+def turns() -> Iterator[None]:
     """For a loop in a worker: turns until it has taken too long, as it does when another worker
     has failed. A test's time limit ends no thread but its own."""
-    deadline = monotonic() + within_seconds
+    deadline = monotonic() + _TURNS_SECONDS
     while monotonic() < deadline:
         yield
-    raise AssertionError(f"not done within {within_seconds:g} seconds")
+    raise AssertionError(f"not done within {_TURNS_SECONDS} seconds")
 
 
 def wait_for_a_lock() -> None:
